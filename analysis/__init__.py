@@ -1,0 +1,1 @@
+"""Turns scores into estimates, tests, tables and verdicts; never draws."""

@@ -1,0 +1,35 @@
+"""What every command line shares: errors as messages with an exit code, and progress on a terminal."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+from challenge_sets.errors import InputError
+
+T = TypeVar("T")
+
+EXIT_INPUT = 2
+EXIT_MISSING_CELLS = 3
+
+
+def run(app: Any) -> None:
+    """Run a typer application; an ``InputError`` becomes its message on stderr and exit code 2."""
+    try:
+        app()
+    except InputError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(EXIT_INPUT)
+    except BrokenPipeError:
+        # The reader of our output went away (`| head`): nothing is wrong, nothing more can be said.
+        sys.stderr.close()
+        sys.exit(0)
+
+
+def progress(items: Iterable[T], *, what: str, total: int | None = None) -> Iterable[T]:
+    """Wrap an iterable in a progress bar on stderr; silent where stderr is no terminal."""
+    from tqdm import tqdm
+
+    bar: Iterable[T] = tqdm(items, desc=what, total=total, disable=None, file=sys.stderr, leave=False)
+    return bar

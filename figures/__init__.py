@@ -1,0 +1,1 @@
+"""Draws: plots and the HTML report, composed from what the other rooms computed."""

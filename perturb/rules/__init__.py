@@ -1,0 +1,1 @@
+"""The rule-made categories, one module a family; each registers itself."""
