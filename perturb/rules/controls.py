@@ -26,11 +26,11 @@ class Identity(Perturbation):
         yield []
 
 
-@PERTURBATIONS.register("shuffled-words")
+@PERTURBATIONS.register("shuffled_words")
 class ShuffledWords(Perturbation):
     """The words of the text in random order."""
 
-    category = "shuffled-words"
+    category = "shuffled_words"
     kind = "control"
     severity = "critical"
     description = "all words in random order (characters, where the script has no spaces)"
@@ -48,11 +48,11 @@ class ShuffledWords(Perturbation):
         yield _whole(example, joint.join(shuffled))
 
 
-@PERTURBATIONS.register("unrelated-translation")
+@PERTURBATIONS.register("unrelated_translation")
 class UnrelatedTranslation(Perturbation):
     """A fluent translation of something else."""
 
-    category = "unrelated-translation"
+    category = "unrelated_translation"
     kind = "control"
     severity = "critical"
     needs = frozenset({"other-translations"})
@@ -86,11 +86,11 @@ class Empty(Perturbation):
         yield _whole(example, "")
 
 
-@PERTURBATIONS.register("reference-as-hypothesis")
+@PERTURBATIONS.register("reference_as_hypothesis")
 class ReferenceAsHypothesis(Perturbation):
     """The human reference in the system's place: not worse, whatever a reference-based metric says."""
 
-    category = "reference-as-hypothesis"
+    category = "reference_as_hypothesis"
     kind = "control"
     severity = "none"
     needs = frozenset({"reference"})

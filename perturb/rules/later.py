@@ -10,7 +10,7 @@ from perturb.base import PERTURBATIONS, Change, Example, NotApplicableError, Per
 
 class _NeedsLLM(Perturbation):
     kind = "error"
-    severity = "major"
+    severity = "critical"
     languages = ("en",)
     needs = frozenset({"llm"})
 
@@ -19,18 +19,17 @@ class _NeedsLLM(Perturbation):
         raise NotApplicableError("needs an LLM")
 
 
-@PERTURBATIONS.register("modern-sense")
+@PERTURBATIONS.register("modern_sense")
 class ModernSense(_NeedsLLM):
     """A classical word rendered by what the same character means today."""
 
-    category = "modern-sense"
+    category = "modern_sense"
     description = "a classical word translated by its modern sense"
 
 
-@PERTURBATIONS.register("modern-chinese")
+@PERTURBATIONS.register("modern_chinese")
 class ModernChinese(_NeedsLLM):
     """Modern Chinese instead of the target language."""
 
-    category = "modern-chinese"
-    severity = "critical"
+    category = "modern_chinese"
     description = "the output is modern Chinese instead of the target language"

@@ -1,0 +1,1 @@
+"""Untranslated, repeated and added material."""

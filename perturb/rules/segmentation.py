@@ -1,0 +1,1 @@
+"""Clause and punctuation changes that keep the words."""

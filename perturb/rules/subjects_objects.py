@@ -1,0 +1,1 @@
+"""Omitted subjects and objects."""

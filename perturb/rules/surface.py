@@ -1,0 +1,1 @@
+"""Punctuation, casing and typing errors."""

@@ -1,0 +1,1 @@
+"""Tense and negation."""

@@ -1,0 +1,1 @@
+"""Wrong words: lexical errors, titles of rank."""
