@@ -32,6 +32,14 @@ def load() -> Language:
     return spacy.load(next(name for name in _MODELS if find_spec(name)))
 
 
+def identity() -> str:
+    """Model and library with their versions: what a parse depends on."""
+    import spacy
+
+    meta = load().meta
+    return f"{meta['lang']}_{meta['name']} {meta['version']} (spaCy {spacy.__version__})"
+
+
 def parse(texts: Iterable[str], *, batch_size: int = 128) -> Iterator[Doc]:
     """Parse texts in order, streamed: tags, dependencies, lemmas and entities."""
     yield from load().pipe(texts, batch_size=batch_size)

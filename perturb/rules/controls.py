@@ -62,14 +62,10 @@ class UnrelatedTranslation(Perturbation):
     def candidates(self, example: Example, rng: random.Random) -> Iterator[Sequence[Change]]:
         """Draw from other documents in the same target language."""
         own = example.translation
-        strangers = [
-            other
-            for other in example.others
-            if other.doc != own.doc and other.source != own.source and other.hypothesis.strip()
-        ]
-        rng.shuffle(strangers)
-        for other in strangers:
-            yield _whole(example, other.hypothesis)
+        first = rng.randrange(len(example.others)) if example.others else 0
+        for other in (*example.others[first:], *example.others[:first]):
+            if other.doc != own.doc and other.source != own.source and other.hypothesis.strip():
+                yield _whole(example, other.hypothesis)
 
 
 @PERTURBATIONS.register("empty")

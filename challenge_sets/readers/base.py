@@ -1,0 +1,116 @@
+"""What a reader is: a benchmark's files in, one stream of translations out."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
+
+from challenge_sets.errors import InputError
+from challenge_sets.records import Pair, Translation
+from challenge_sets.registry import Registry
+from challenge_sets.report import DataReport
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """Where the benchmark is and how to read it; each reader uses what its format needs.
+
+    Languages are normalised tags. ``columns`` maps record fields to column names; ``hypotheses`` maps
+    systems to files; ``reference`` names one of several references, or is a file for plain text.
+    """
+
+    input: Path | None = None
+    source_lang: str | None = None
+    target_lang: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    source_file: Path | None = None
+    hypotheses: Mapping[str, Path] = field(default_factory=dict)
+    reference_file: Path | None = None
+    documents_file: Path | None = None
+    reference: str | None = None
+
+    def need_input(self, what: str) -> Path:
+        """The input path, or an ``InputError`` that says what this format wants there."""
+        if self.input is None:
+            raise InputError(f"this format needs --input: {what}")
+        if not self.input.exists():
+            raise InputError("no such file or directory", path=self.input, hint=f"--input takes {what}")
+        return self.input
+
+    def need_languages(self) -> tuple[str, str]:
+        """Source and target language, or an ``InputError`` where one is not given."""
+        if self.source_lang is None or self.target_lang is None:
+            raise InputError("the languages are not known", hint="give --lang-pair, e.g. --lang-pair en-de")
+        return self.source_lang, self.target_lang
+
+
+class Reader(ABC):
+    """One benchmark format. Constructing it looks at the options and the folder, not yet at the texts."""
+
+    format: ClassVar[str]
+    licence: str | None = None
+    """Licence of the data where the format states it."""
+
+    def __init__(self, options: ReadOptions) -> None:
+        self.options = options
+
+    @property
+    @abstractmethod
+    def files(self) -> tuple[Path, ...]:
+        """The files read, in a fixed order, for the manifest's input hashes."""
+
+    @abstractmethod
+    def translations(self, report: DataReport) -> Iterator[Translation]:
+        """Stream every translation of the wanted language pair; may be called more than once.
+
+        Raises ``InputError`` with file and line for anything that is not right.
+        """
+
+    def systems_under_test(self) -> tuple[str, ...] | None:
+        """Systems that are perturbed unless the user names others; ``None`` means all."""
+        return None
+
+    def pairs(self, report: DataReport) -> Iterator[Pair] | None:
+        """The pairs of a format whose perturbations are ready-made; ``None`` for all other formats."""
+        return None
+
+
+READERS: Registry[Reader] = Registry(
+    "format",
+    Reader,
+    modules=(
+        "challenge_sets.readers.text",
+        "challenge_sets.readers.table",
+        "challenge_sets.readers.mtme",
+        "challenge_sets.readers.korean_context",
+        "challenge_sets.readers.demetr",
+    ),
+)
+"""Every reader by the name of its format."""
+
+
+def checked(translations: Iterator[Translation], path: Path | None) -> Iterator[Translation]:
+    """Pass translations through; refuse duplicate keys, and documents whose segments are not contiguous."""
+    seen: set[tuple[str, str]] = set()
+    current: dict[str, str] = {}
+    finished: set[tuple[str, str]] = set()
+    for translation in translations:
+        key = (translation.item, translation.system)
+        if key in seen:
+            raise InputError(f"item '{key[0]}' of system '{key[1]}' occurs twice", path=path)
+        seen.add(key)
+        system, doc = translation.system, translation.doc
+        if current.get(system) != doc:
+            if system in current:
+                finished.add((system, current[system]))
+            if (system, doc) in finished:
+                raise InputError(
+                    f"the segments of document '{doc}' are not contiguous (system '{system}')",
+                    path=path,
+                    hint="sort the input by document, or leave the document column out",
+                )
+            current[system] = doc
+        yield translation

@@ -1,0 +1,295 @@
+"""Building a set: translations in, pairs out, streamed through worker processes."""
+
+from __future__ import annotations
+
+import hashlib
+import heapq
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from challenge_sets import DataReport, InputError, MissingExtraError, SetWriter, Translation
+from challenge_sets.console import progress
+from challenge_sets.files import dump_json, sha256_file
+from challenge_sets.languages import english, same_language
+from challenge_sets.parallel import chunked, ordered_map
+from challenge_sets.readers import Reader
+from perturb.base import PERTURBATIONS, Example, NotApplicableError, Perturbation, make_pair
+
+OTHERS_KEPT = 256
+"""Translations a target language that are kept to draw unrelated ones from."""
+
+CHUNK = 128
+"""Translations a worker takes at a time; fixed, so that the parser's batches do not depend on the workers."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What to make: everything that decides the bytes of a set, beside its input."""
+
+    categories: tuple[str, ...] | None = None
+    """Category names; ``None`` means all that can be made here."""
+    systems: tuple[str, ...] | None = None
+    """Systems whose translations are perturbed; ``None`` means the reader's default."""
+    limit: int | None = None
+    """Only the first so many items."""
+    seed: int = 0
+
+
+@dataclass
+class BuildReport:
+    """What came of it: pairs a category, and why a category did not apply."""
+
+    pairs: Counter[str] = field(default_factory=Counter)
+    reasons: dict[str, Counter[str]] = field(default_factory=dict)
+    skipped: dict[str, str] = field(default_factory=dict)
+    """Categories left out altogether, and why."""
+
+    def refuse(self, category: str, reason: str, times: int = 1) -> None:
+        """Count a text that gave no pair."""
+        self.reasons.setdefault(category, Counter())[reason] += times
+
+    def to_json(self) -> dict[str, Any]:
+        """For the manifest: pairs made and the reasons against, by category."""
+        return {
+            category: {"pairs": made, "not_applied": dict(sorted(self.reasons.get(category, {}).items()))}
+            for category, made in self.pairs.items()
+        } | {category: {"pairs": 0, "left_out": why} for category, why in self.skipped.items()}
+
+
+def build(reader: Reader, recipe: Recipe, out: Path, *, workers: int) -> BuildReport:
+    """Write the set directory ``out``; the same input and recipe give the same bytes for any ``workers``.
+
+    Raises ``InputError`` for wrong input, unknown systems or categories, or where no pair can be made;
+    then nothing is written.
+    """
+    report = BuildReport()
+    about: dict[str, Any] = {
+        "name": reader.format,
+        "version": "1",
+        "made_by": "perturb build",
+        "source_format": reader.format,
+        "licence": reader.licence,
+        "recipe": {"seed": recipe.seed, "limit": recipe.limit},
+        "inputs": [{"name": path.name, "sha256": sha256_file(path)} for path in reader.files],
+    }
+    data_report = DataReport()
+    with SetWriter(out, about) as writer:
+        if reader.ready_made:
+            _copy_pairs(reader, recipe, writer, report, data_report)
+        else:
+            _make_pairs(reader, recipe, writer, report, data_report, workers)
+        if not report.pairs.total():
+            reasons = [f"{name}: {', '.join(counts)}" for name, counts in report.reasons.items()]
+            raise InputError("no pair could be made", hint="\n  ".join(reasons) or "the input holds none")
+        writer.about["data_report"] = data_report.to_json()
+        writer.about["applicability"] = report.to_json()
+    return report
+
+
+def _copy_pairs(
+    reader: Reader, recipe: Recipe, writer: SetWriter, report: BuildReport, data_report: DataReport
+) -> None:
+    """A ready-made set: its pairs as they are, filtered by category, system and number of items."""
+    items: dict[str, None] = {}
+    categories: set[str] = set()
+    systems: set[str] = set()
+    for translation in reader.translations(DataReport()):
+        systems.add(translation.system)
+        if recipe.limit is None or len(items) < recipe.limit or translation.item in items:
+            items[translation.item] = None
+            writer.add(translation)
+    chosen = _chosen_systems(recipe.systems, systems, None)
+    for pair in reader.pairs(data_report):
+        categories.add(pair.category)
+        wanted = recipe.categories is None or pair.category in recipe.categories
+        if wanted and pair.item in items and pair.system in chosen:
+            writer.add(pair)
+            report.pairs[pair.category] += 1
+    unknown = sorted(set(recipe.categories or ()) - categories)
+    if unknown:
+        raise InputError(
+            f"this set has no category {', '.join(unknown)}", hint=f"it has: {', '.join(sorted(categories))}"
+        )
+    writer.about["systems_under_test"] = sorted(chosen)
+
+
+def _make_pairs(
+    reader: Reader,
+    recipe: Recipe,
+    writer: SetWriter,
+    report: BuildReport,
+    data_report: DataReport,
+    workers: int,
+) -> None:
+    survey = Survey.of(reader.translations(DataReport()), recipe)
+    chosen = _chosen_systems(recipe.systems, survey.systems, reader.systems_under_test())
+    categories = usable_categories(recipe.categories, survey.target_langs, report)
+    report.pairs.update(dict.fromkeys(categories, 0))
+    writer.about["systems_under_test"] = sorted(chosen)
+    writer.about["language_pairs"] = sorted(survey.language_pairs)
+    writer.about["generators"] = {name: PERTURBATIONS[name].version for name in categories}
+    if any(_needs_parse(PERTURBATIONS[name], tag) for name in categories for tag in survey.target_langs):
+        writer.about["analysers"] = {"en": english.identity()}
+
+    def under_test() -> Iterator[Translation]:
+        stream = progress(reader.translations(data_report), what="perturb", total=survey.translations)
+        for translation in _first_items(stream, recipe.limit):
+            writer.add(translation)
+            if translation.system in chosen:
+                yield translation
+
+    results = ordered_map(
+        _perturb_chunk,
+        chunked(under_test(), CHUNK),
+        workers=workers,
+        initializer=_start_worker,
+        initargs=(categories, recipe.seed, survey.others),
+    )
+    for lines, refusals in results:
+        for category, line in lines:
+            writer.add_line(line, category)
+            report.pairs[category] += 1
+        for (category, reason), times in refusals.items():
+            report.refuse(category, reason, times)
+
+
+@dataclass
+class Survey:
+    """A first look at the whole input: what is in it, and a fixed sample to draw unrelated texts from."""
+
+    systems: set[str] = field(default_factory=set)
+    target_langs: set[str] = field(default_factory=set)
+    language_pairs: set[str] = field(default_factory=set)
+    translations: int = 0
+    others: dict[str, tuple[Translation, ...]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, translations: Iterable[Translation], recipe: Recipe) -> Survey:
+        """Read the stream once. The sample is the smallest hashes: it does not depend on the order."""
+        survey = cls()
+        smallest: dict[str, list[tuple[int, int, Translation]]] = {}
+        for translation in translations:
+            survey.translations += 1
+            survey.systems.add(translation.system)
+            survey.target_langs.add(translation.target_lang)
+            survey.language_pairs.add(f"{translation.source_lang}-{translation.target_lang}")
+            key = dump_json([recipe.seed, translation.item, translation.system])
+            rank = int.from_bytes(hashlib.sha256(key.encode()).digest()[:8], "big")
+            sample = smallest.setdefault(translation.target_lang, [])
+            entry = (-rank, survey.translations, translation)
+            if len(sample) < OTHERS_KEPT:
+                heapq.heappush(sample, entry)
+            elif entry > sample[0]:
+                heapq.heapreplace(sample, entry)
+        survey.others = {
+            tag: tuple(translation for *_, translation in sorted(sample, reverse=True))
+            for tag, sample in smallest.items()
+        }
+        return survey
+
+
+def usable_categories(
+    wanted: tuple[str, ...] | None, target_langs: set[str], report: BuildReport
+) -> tuple[str, ...]:
+    """The categories to make; what cannot be made here is left out with a reason, or refused if named."""
+    names = tuple(PERTURBATIONS) if wanted is None else wanted
+    usable = []
+    for name in names:
+        cls = PERTURBATIONS[name]
+        languages = [tag for tag in sorted(target_langs) if cls().supports(tag)]
+        if not languages:
+            why = f"not made for {', '.join(sorted(target_langs))}"
+        elif "llm" in cls.needs:
+            why = "needs an LLM"
+        elif any(_needs_parse(cls, tag) for tag in languages) and not english.available():
+            if wanted is not None:
+                raise MissingExtraError(f"the category '{name}'", "english")
+            why = "needs the optional dependency 'english'"
+        else:
+            usable.append(name)
+            continue
+        if wanted is not None:
+            raise InputError(f"the category '{name}' cannot be made here: {why}")
+        report.skipped[name] = why
+    return tuple(usable)
+
+
+def _needs_parse(cls: type[Perturbation], target_lang: str) -> bool:
+    return "parse" in cls.needs and same_language(target_lang, "en")
+
+
+def _chosen_systems(
+    wanted: tuple[str, ...] | None, known: set[str], default: tuple[str, ...] | None
+) -> frozenset[str]:
+    if wanted is None:
+        return frozenset(known if default is None else default)
+    unknown = [name for name in wanted if name not in known]
+    if unknown:
+        raise InputError(
+            f"--systems: no system {', '.join(unknown)}", hint=f"known: {', '.join(sorted(known))}"
+        )
+    return frozenset(wanted)
+
+
+def _first_items(translations: Iterable[Translation], limit: int | None) -> Iterator[Translation]:
+    items: set[str] = set()
+    for translation in translations:
+        if limit is not None and translation.item not in items:
+            if len(items) == limit:
+                continue
+            items.add(translation.item)
+        yield translation
+
+
+@dataclass(frozen=True)
+class _Worker:
+    """What a worker process holds between chunks."""
+
+    perturbations: tuple[Perturbation, ...]
+    seed: int
+    others: dict[str, tuple[Translation, ...]]
+
+
+_worker: _Worker | None = None
+
+
+def _start_worker(categories: tuple[str, ...], seed: int, others: dict[str, tuple[Translation, ...]]) -> None:
+    global _worker  # noqa: PLW0603 - a process pool hands its initializer no other place to keep state
+    _worker = _Worker(tuple(PERTURBATIONS[name]() for name in categories), seed, others)
+
+
+Made = tuple[list[tuple[str, str]], Counter[tuple[str, str]]]
+
+
+def _perturb_chunk(chunk: list[Translation]) -> Made:
+    """Pairs of a chunk as JSON lines with their category, and the reasons where there is none."""
+    if _worker is None:
+        raise RuntimeError("the worker was not started")
+    lines: list[tuple[str, str]] = []
+    refusals: Counter[tuple[str, str]] = Counter()
+    parsing = any("parse" in perturbation.needs for perturbation in _worker.perturbations)
+    texts = dict.fromkeys(
+        translation.hypothesis
+        for translation in chunk
+        if parsing and same_language(translation.target_lang, "en") and translation.hypothesis.strip()
+    )
+    parses = dict(zip(texts, english.parse(texts), strict=True)) if texts else {}
+    for translation in chunk:
+        example = Example(
+            translation, parses.get(translation.hypothesis), _worker.others[translation.target_lang]
+        )
+        for perturbation in _worker.perturbations:
+            category = perturbation.category
+            if not perturbation.supports(translation.target_lang):
+                refusals[category, f"not made for {translation.target_lang}"] += 1
+                continue
+            try:
+                pair = make_pair(perturbation, example, _worker.seed)
+            except NotApplicableError as reason:
+                refusals[category, str(reason)] += 1
+            else:
+                lines.append((category, dump_json(pair.to_json())))
+    return lines, refusals
