@@ -59,8 +59,12 @@ class Registry(Generic[T]):
             ) from None
 
     def __iter__(self) -> Iterator[str]:
+        """Names in the order of ``modules``, whichever of them happened to be imported first."""
         self._load()
-        return iter(self._classes)
+        rank = {module: place for place, module in enumerate(self._modules)}
+        return iter(
+            sorted(self._classes, key=lambda name: rank.get(self._classes[name].__module__, len(rank)))
+        )
 
     def __contains__(self, name: object) -> bool:
         self._load()

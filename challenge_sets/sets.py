@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -51,6 +51,7 @@ class SetWriter:
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:
+        self._is_new = not self.out.exists()
         self._streams = {
             name: self._stack.enter_context(atomic_file(self.out / name)) for name in (TRANSLATIONS, PAIRS)
         }
@@ -76,6 +77,9 @@ class SetWriter:
     ) -> None:
         if kind is not None:
             self._stack.__exit__(kind, error, trace)
+            if self._is_new:
+                with suppress(OSError):  # not empty: somebody else put something there meanwhile
+                    self.out.rmdir()
             return
         # Without its manifest a directory is no set: a crash between the renames is never mistaken for one.
         (self.out / MANIFEST).unlink(missing_ok=True)

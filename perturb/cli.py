@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -108,25 +109,20 @@ def build(
     if as_json:
         typer.echo(dump_json({"set": str(out), "categories": report.to_json()}, indent=1))
         return
-    for category in sorted({*report.pairs, *report.reasons}):
-        reasons = report.reasons.get(category)
-        why = (
-            f"   not applied: {'; '.join(f'{why} ({n})' for why, n in reasons.most_common(3))}"
-            if reasons
-            else ""
-        )
-        typer.echo(f"{category:26}{report.pairs[category]:8}{why}")
+    for category, made in report.pairs.items():
+        reasons = report.reasons.get(category, Counter()).most_common(3)
+        why = "; ".join(f"{reason} ({times})" for reason, times in reasons)
+        typer.echo(f"{category:26}{made:8}{'   not applied: ' if why else ''}{why}")
     for category, why in report.skipped.items():
         typer.echo(f"{category:26}{'-':>8}   left out: {why}")
     typer.echo(f"{report.pairs.total()} pairs in {out}")
 
 
 def _names(listed: str | None) -> tuple[str, ...] | None:
-    return (
-        None
-        if listed is None
-        else tuple(dict.fromkeys(name.strip() for name in listed.split(",") if name.strip()))
-    )
+    if listed is None:
+        return None
+    names = (name.strip() for name in listed.split(","))
+    return tuple(dict.fromkeys(name for name in names if name))
 
 
 def _assignments(given: list[str], option: str, form: str) -> dict[str, str]:

@@ -34,10 +34,10 @@ def load() -> Language:
 
 def identity() -> str:
     """Model and library with their versions: what a parse depends on."""
-    import spacy
+    from importlib.metadata import version
 
     meta = load().meta
-    return f"{meta['lang']}_{meta['name']} {meta['version']} (spaCy {spacy.__version__})"
+    return f"{meta['lang']}_{meta['name']} {meta['version']} (spaCy {version('spacy')})"
 
 
 def parse(texts: Iterable[str], *, batch_size: int = 128) -> Iterator[Doc]:

@@ -51,6 +51,8 @@ class Reader(ABC):
     """One benchmark format. Constructing it looks at the options and the folder, not yet at the texts."""
 
     format: ClassVar[str]
+    ready_made: ClassVar[bool] = False
+    """Whether the format brings its own pairs."""
     licence: str | None = None
     """Licence of the data where the format states it."""
 
@@ -73,9 +75,9 @@ class Reader(ABC):
         """Systems that are perturbed unless the user names others; ``None`` means all."""
         return None
 
-    def pairs(self, report: DataReport) -> Iterator[Pair] | None:
-        """The pairs of a format whose perturbations are ready-made; ``None`` for all other formats."""
-        return None
+    def pairs(self, report: DataReport) -> Iterator[Pair]:
+        """Stream the pairs, where the perturbations are ready-made; other formats have none."""
+        yield from ()
 
 
 READERS: Registry[Reader] = Registry(

@@ -36,6 +36,7 @@ class DemetrReader(Reader):
     """``--input DIR`` (or one file). Items are joined on ``id``; pairs are the rows with ``pert_check``."""
 
     format = "demetr"
+    ready_made = True
     licence = "MIT"
 
     def __init__(self, options: ReadOptions) -> None:
