@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 DEMO := out/demo
 
-.PHONY: demo test check format benchmarks clean
+.PHONY: demo test check format benchmarks clean english neural
 
 # The core alone: no parser, no neural network.
 $(VENV)/.core: pyproject.toml constraints/core.txt
@@ -13,9 +13,13 @@ $(VENV)/.core: pyproject.toml constraints/core.txt
 	$(PIP) -c constraints/core.txt -e .
 	touch $@
 
-$(VENV)/.test: $(VENV)/.core constraints/test.txt
+$(VENV)/.test: $(VENV)/.core constraints/test.txt constraints/english.txt
 	$(PIP) -c constraints/test.txt -e ".[test]"
 	touch $@
+
+# Extras with constraints of their own: parses of English, neural metrics.
+english neural: %: $(VENV)/.core constraints/%.txt
+	$(PIP) -c constraints/$*.txt -e ".[$*]"
 
 demo: $(VENV)/.core
 	$(BIN)/python -m perturb build --format jsonl --input challenge_sets/data/translations.jsonl --target-lang en --out $(DEMO)

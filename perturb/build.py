@@ -72,6 +72,7 @@ def build(reader: Reader, recipe: Recipe, out: Path, *, workers: int) -> BuildRe
         "made_by": "perturb build",
         "source_format": reader.format,
         "licence": reader.licence,
+        "reference": reader.reference_name,
         "recipe": {"seed": recipe.seed, "limit": recipe.limit},
         "inputs": [{"name": path.name, "sha256": sha256_file(path)} for path in reader.files],
     }

@@ -71,6 +71,11 @@ class Reader(ABC):
         Raises ``InputError`` with file and line for anything that is not right.
         """
 
+    @property
+    def reference_name(self) -> str | None:
+        """The name of the reference, where the format names its references."""
+        return None
+
     def systems_under_test(self) -> tuple[str, ...] | None:
         """Systems that are perturbed unless the user names others; ``None`` means all."""
         return None

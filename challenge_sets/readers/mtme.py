@@ -78,6 +78,11 @@ class MtmeReader(Reader):
     def _documents(self) -> Path:
         return self.root / "documents" / f"{self.pair}.docs"
 
+    @property
+    def reference_name(self) -> str | None:
+        """The reference in use, e.g. ``refA``."""
+        return self.reference
+
     def systems_under_test(self) -> tuple[str, ...]:
         """All systems but the references."""
         return tuple(name for name in self.systems if name not in self.references)

@@ -1,0 +1,40 @@
+from pathlib import Path
+
+import pytest
+
+from challenge_sets import InputError
+from challenge_sets.mtme_scores import read_segment_scores, segment_score_path, write_segment_scores
+
+
+def test_what_is_written_is_what_that_tool_reads(tmp_path: Path) -> None:
+    path = segment_score_path(tmp_path, "en-de", "chrF", "refA")
+    write_segment_scores(path, {"A": [1.0, None], "B": [0.1 + 0.2, -3]})
+    assert path == tmp_path / "metric-scores" / "en-de" / "chrF-refA.seg.score"
+    assert path.read_text() == "A\t1.0\nA\tNone\nB\t0.30000000000000004\nB\t-3.0\n"
+    assert read_segment_scores(path) == {"A": [1.0, None], "B": [0.1 + 0.2, -3.0]}
+    assert segment_score_path(tmp_path, "en-de", "kiwi", None).name == "kiwi-src.seg.score"
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(
+    "name", ["metric-scores/en-de/chrF-refA.seg.score", "human-scores/en-de.mqm.seg.score"]
+)
+def test_published_files_survive(data: Path, tmp_path: Path, name: str) -> None:
+    scores = read_segment_scores(data / "wmt23" / name)
+    assert len(scores) == 13
+    assert all(len(values) == 557 for values in scores.values())
+    write_segment_scores(tmp_path / "copy", scores)
+    assert read_segment_scores(tmp_path / "copy") == scores
+
+
+@pytest.mark.parametrize("content", ["A\n", "A\tx\n", "A\t1\nB\t1\nB\t2\n"])
+def test_files_that_are_refused(tmp_path: Path, content: str) -> None:
+    (tmp_path / "f").write_text(content)
+    with pytest.raises(InputError):
+        read_segment_scores(tmp_path / "f")
+
+
+@pytest.mark.parametrize("name", ["../x", "a/b"])
+def test_a_name_cannot_leave_the_folder(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InputError, match="cannot be part of a file name"):
+        segment_score_path(tmp_path, "en-de", name, None)
