@@ -1,0 +1,1 @@
+"""Word lists of the rules that need no parse, and what they share in reading plain text."""
