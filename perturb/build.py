@@ -131,6 +131,7 @@ def _make_pairs(
     report.pairs.update(dict.fromkeys(categories, 0))
     writer.about["systems_under_test"] = sorted(chosen)
     writer.about["language_pairs"] = sorted(survey.language_pairs)
+    writer.about["name"] = f"{reader.format} {', '.join(sorted(survey.language_pairs))}"
     writer.about["generators"] = {name: PERTURBATIONS[name].version for name in categories}
     if any(_needs_parse(PERTURBATIONS[name], tag) for name in categories for tag in survey.target_langs):
         writer.about["analysers"] = {"en": english.identity()}
