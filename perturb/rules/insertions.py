@@ -148,7 +148,8 @@ def _source_clauses(
     rng.shuffle(places)
     for at in places:
         (start, end), (here, stop) = targets[at], sources[at]
-        if balanced(text[start:end]) and balanced(source[here:stop]):
+        # A quote or dash at the start belongs to the clause before it as well.
+        if text[start].isalnum() and balanced(text[start:end]) and balanced(source[here:stop]):
             yield start, end, source[here:stop]
 
 

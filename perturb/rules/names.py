@@ -10,7 +10,7 @@ from perturb.base import PERTURBATIONS, Change, Example, NotApplicableError, Per
 from perturb.rules.edits import replace_word
 from perturb.rules.lexica import groups, rows
 from perturb.rules.lexica.gazetteer import exchanges
-from perturb.rules.lexica.mentions import chinese_names, is_english, mentions
+from perturb.rules.lexica.mentions import chinese_names, mentions
 from perturb.rules.lexica.romanisation import CYCLE, characters, korean, pinyin_splits
 
 
@@ -108,12 +108,10 @@ def _person_forms(example: Example) -> list[dict[str, str]]:
     splits = pinyin_splits(name.given.lower())
     if len(splits) != 1 or any(place.before != name.family for place in mentions(text, name.given)):
         return []
-    if len(splits[0]) == 2:
-        return [{whole: f"{name.family} {splits[0][0].capitalize()}-{splits[0][1]}"}]
-    joined = name.family + name.given.lower()
-    if len(pinyin_splits(joined.lower())) != 1 or is_english(joined):
+    # A family name joined to a given name of one syllable would read as a misspelling: it is left alone.
+    if len(splits[0]) != 2:
         return []
-    return [{whole: joined}]
+    return [{whole: f"{name.family} {splits[0][0].capitalize()}-{splits[0][1]}"}]
 
 
 def _korean_forms(example: Example) -> list[dict[str, str]]:

@@ -86,6 +86,10 @@ def _end(token: Token) -> int:
     return int(token.idx + len(token))
 
 
+# Behind these words the adjective would join what follows: "a sea calm in broad daylight" is in order.
+_AFTER_NOUN = ("NOUN", "PROPN", "ADJ", "NUM", "ADP")
+
+
 def _adjective_behind_noun(text: str, adjective: Token) -> Change | None:
     """``the old house`` → ``the house old``; an article before it is mended."""
     noun = adjective.head
@@ -104,7 +108,7 @@ def _adjective_behind_noun(text: str, adjective: Token) -> Change | None:
         return None
     if noun.i + 1 < len(noun.doc):
         after = noun.nbor()
-        if after.text[:1] in ("'", "’", "-", "–") or after.pos_ in ("NOUN", "PROPN", "ADJ", "NUM"):
+        if after.text[:1] in ("'", "’", "-", "–") or after.pos_ in _AFTER_NOUN:
             return None
     swapped = f"{noun.text} {adjective.text}"
     if before.lower_ in ("a", "an"):

@@ -41,6 +41,8 @@ def _can_turn(group: clauses.VerbGroup) -> bool:
         return False
     if subject.lower_ in _QUANTIFIED or any(word.lower_ in _QUANTIFIED for word in subject.lefts):
         return False
+    if any(word.like_num for word in subject.subtree):
+        return False
     if clauses.lemma_of(verb) in ("let", "used", "dare", "need"):
         return False
     return not (_clause_words(group) & verb_classes.POLAR)

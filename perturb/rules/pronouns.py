@@ -121,6 +121,8 @@ def _options(token: Token) -> list[str]:
     if case == "possessive":
         return options if _free_possessive(token) else []
     verb = token.head if token.dep_ != "pobj" else token.head.head
+    if token.dep_ == "pobj" and verb.tag_ in ("WDT", "WP", "DT", "CD"):
+        return []
     if verb.lemma_.lower() in _IDIOM_VERBS:
         return []
     if token.dep_ == "dobj" and any(child.dep_ in ("ccomp", "oprd") for child in verb.children):

@@ -29,7 +29,7 @@ _IDIOM_OBJECTS = word_set(
     place part care advantage turn time way heart mind note step action account attention effect form
     rise root shape lot deal day night week month year hour minute moment birth charge course office
     leave weight sense risk chance breath mile percent meter kilometer distance damage hold look
-    position throne role end
+    position throne role end north south east west home
     """
 )
 

@@ -42,7 +42,6 @@ EN_TAILS = {
     "classical:event": (
         ", to the astonishment of all",
         ", and the people spoke of it for many years",
-        ", as the elders had long foretold",
         ", although some have doubted this",
     ),
     "gloss": (
@@ -64,7 +63,6 @@ EN_SENTENCES = {
     "event": (
         "Nobody had expected this.",
         "This came as a surprise to many.",
-        "The reasons for this remain unclear.",
         "No further details were given.",
     ),
     "news": ("Several experts have criticized this.", "No further details were given."),

@@ -18,7 +18,7 @@ _EN_ADVERB = re.compile(
 )
 _EN_CLAUSE = re.compile(
     r"(?:When|If|Although|Though|After|Because|While|Since|As soon as|Before|Once|Even though|Unless)"
-    r"((?: [^\s,.;:!?()\"“”]+){3,12})(,) (?:he|she|it|they|we|you|I|the|there|his|her|their|a|this|I'm"
+    r"((?: [^\s,.;:!?()\"“”]+){5,12})(,) (?:he|she|it|they|we|you|I|the|there|his|her|their|a|this|I'm"
     r"|I'll|you're)\b"
 )
 _EN_LIST = re.compile(r"\b[a-z]{3,}(,) [a-z]{3,}, (?:and|or) [a-z]{3,}\b")

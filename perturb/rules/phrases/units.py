@@ -189,7 +189,8 @@ def _english_units(text: str, rng: random.Random) -> Iterator[Slip]:
         elif not _EN_ONE.search(before) or (found[1] == "second" and not before.lower().endswith("per ")):
             continue
         options = [unit for unit in EN_SINGLE[found[1]] if not re.search(rf"\b{unit}s?\b", text)]
-        if options and not before.lower().endswith(("one day ",)):
+        # "one day" is "some day" more often than a length of time.
+        if options and not (found[1] == "day" and before.lower().endswith("one ")):
             yield found.start(1), found.end(1), rng.choice(options)
 
 
