@@ -129,6 +129,9 @@ def _fits_verb(token: Token, frame: str) -> bool:
     ):
         return False
     if frame == "none":
+        if any(c.tag_ in ("RBR", "JJR") or c.lower_ in ("first", "last") for c in token.children):
+            # "stood first", "grow longer": the verb says less than the place or degree behind it.
+            return False
         simple = token.dep_ in ("ROOT", "conj", "advcl", "ccomp", "relcl", "xcomp") and bool(
             _children(token, "nsubj")
         )
@@ -197,7 +200,8 @@ def fits(token: Token, frame: str) -> bool:
     if pos == "ADV":
         return _fits_adverb(token)
     if pos == "PRON":
-        return token.dep_ in ("nsubj", "nsubjpass") and not _children(token.head, "neg")
+        asked = any(t.lower_ == "please" for t in token.sent)
+        return token.dep_ in ("nsubj", "nsubjpass") and not _children(token.head, "neg") and not asked
     if pos == "PROPN":
         return token.ent_type_ == "DATE" and not _joined(token)
     if pos in ("ADP", "SCONJ"):

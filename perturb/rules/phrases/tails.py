@@ -13,6 +13,9 @@ _EN_PAST = re.compile(
     r"\b(?:was|were|had|did|went|came|became|took|gave|fell|sent|led|(?<!is )said"
     r"|(?<!is )(?<!are )(?<!be )(?<!been )(?<!be able to )(?<!not )[a-z]{3,}ed(?! (?:to be|by)))\b"
 )
+_EN_PRESENT = re.compile(
+    r"\b(?:is|are|am|has|have|does|do|becomes?|feels?|will|would|can|may|must|should)\b|['’](?:s|re|ll) "
+)
 _EN_FIRST = re.compile(
     r"(?:(?:So|And|But|Well|Yeah|Oh|Ah|Then|Now|Also|Actually|Anyway),? )?(?:I|We|I'm|I'll|I've|I’m"
     r"|I’ll)\b|[^,]{2,80}, (?:I|so I|but I)\b"
@@ -87,7 +90,10 @@ def _choose(
     register: str,
     rng: random.Random,
 ) -> str:
-    past = bool((_EN_PAST if language == "en" else _DE_PAST).search(sentence))
+    if language == "en":
+        past = bool(_EN_PAST.search(sentence)) and not _EN_PRESENT.search(sentence)
+    else:
+        past = bool(_DE_PAST.search(sentence))
     options: list[str] = []
     if register == "conversation":
         first = (_EN_FIRST.match if language == "en" else _DE_FIRST.search)(sentence)

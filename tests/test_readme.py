@@ -1,0 +1,113 @@
+"""Every command of the README runs, in the order in which a newcomer would type them."""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+COMMANDS = [
+    line for block in re.findall(r"```sh\n(.*?)```", README, re.DOTALL) for line in block.splitlines() if line
+]
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory, data: Path) -> Path:
+    """A folder with what the README takes for granted: a user's files, and ``data/``."""
+    folder = tmp_path_factory.mktemp("desk")
+    (folder / "data").symlink_to(data)
+    lines: dict[str, list[str]] = {"src.txt": [], "mysystem.txt": [], "ref.txt": []}
+    bundled = ROOT / "challenge_sets" / "data" / "translations.jsonl"
+    for record in map(json.loads, bundled.read_text(encoding="utf-8").splitlines()):
+        if record["target_lang"] == "de" and record["system"] == "birch":
+            lines["src.txt"].append(record["source"])
+            lines["mysystem.txt"].append(record["hypothesis"])
+            lines["ref.txt"].append(record["reference"])
+    for name, texts in lines.items():
+        (folder / name).write_text("\n".join(texts) + "\n", encoding="utf-8")
+    return folder
+
+
+def run(command: list[str], cwd: Path) -> str:
+    done = subprocess.run(
+        command, cwd=cwd, capture_output=True, text=True, encoding="utf-8", check=False, env=os.environ
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+@pytest.mark.data
+def test_the_python_commands_in_order(desk: Path) -> None:
+    commands = [command for command in COMMANDS if command.startswith("python ")]
+    assert len(commands) >= 12
+    for command in commands:
+        output = run([sys.executable, *shlex.split(command)[1:]], desk)
+        assert output.strip(), command
+    assert (desk / "out/mine/tables/sensitivity.md").is_file()
+    assert list((desk / "out/mine/mtme").rglob("*.seg.score"))
+
+
+def test_no_other_command_goes_untested() -> None:
+    others = [command for command in COMMANDS if not command.startswith("python ")]
+    assert others == ["make demo", "make test", "make english"]
+
+
+def test_the_continuous_integration_runs_the_test_command() -> None:
+    assert "make test" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+
+def make(target: str, *variables: str) -> str:
+    """Run a target with this interpreter's environment standing in for ``.venv``."""
+    if not (ROOT / ".venv" / "bin" / "python").exists():
+        pytest.skip("there is no .venv: the tests were not started by make test")
+    return run(["make", target, *variables], ROOT)
+
+
+def test_make_demo(tmp_path: Path) -> None:
+    output = make("demo", f"DEMO={tmp_path}")
+    assert str(tmp_path / "tables" / "sensitivity.md") in output.splitlines()[-4:]
+    assert (tmp_path / "tables" / "sensitivity.tex").is_file()
+
+
+def test_make_english() -> None:
+    make("english")
+
+
+@pytest.mark.data
+def test_the_table_is_what_the_toolkit_prints(desk: Path, data: Path) -> None:
+    """Recompute the README's table; shares of wins are computed by sacrebleu alone in tests/test_demetr.py."""
+    out = desk / "out" / "demetr-table"
+    run([sys.executable, "-m", "perturb", "build", "--format", "demetr", "--input", str(data / "demetr"),
+         "--out", str(out)], desk)  # fmt: skip
+    run([sys.executable, "-m", "metrics", "score", "--set", str(out), "--metrics", "bleu,chrf",
+         "--out", str(out / "scores")], desk)  # fmt: skip
+    answer = run([sys.executable, "-m", "analysis", "sensitivity", "--set", str(out), "--scores",
+                  str(out / "scores"), "--out", str(out / "tables"), "--json"], desk)  # fmt: skip
+    cells = {(cell["category"], cell["metric"]): cell for cell in json.loads(answer)["cells"]}
+    rows = {
+        "final punctuation removed (minor)": "minor_id28_final_punc_removed",
+        "all lower case (minor)": "minor_id31_full_lower",
+        "tense changed (major)": "major_id17_tense",
+        "gender changed (critical)": "critical_id11_gender",
+        "head noun of the subject removed (critical)": "critical_id24_subj_removed",
+        "noun removed (critical)": "critical_id23_noun_removed",
+        "named entity replaced (critical)": "critical_id9_ne_replaced",
+        "words shuffled (critical)": "critical_id20_shuffled",
+    }
+    for title, category in rows.items():
+        bleu, chrf = cells[category, "bleu"], cells[category, "chrf"]
+        shown = [
+            title,
+            str(bleu["n"]),
+            f"{bleu['mean']:.2f}",
+            f"{bleu['win_share']:.0%}".replace("%", " %"),
+            f"{chrf['mean']:.2f}",
+            f"{chrf['win_share']:.0%}".replace("%", " %"),
+        ]
+        assert f"| {' | '.join(shown)} |" in README
