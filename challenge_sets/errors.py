@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 
 class InputError(ValueError):
@@ -26,6 +27,10 @@ class InputError(ValueError):
         where = "" if path is None else f"{path}: " if line is None else f"{path}:{line}: "
         super().__init__(f"{where}{problem}" + (f"\n  {hint}" if hint else ""))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Errors come back from worker processes; by default only the message would be handed to __init__.
+        return _restore, (type(self), self.args, self.__dict__)
+
 
 class MissingExtraError(InputError):
     """Something needs an optional dependency; ``hint`` is the exact line that installs it."""
@@ -36,3 +41,9 @@ class MissingExtraError(InputError):
             f"{what} needs the optional dependency '{extra}'",
             hint=f'install it: pip install "mt-blindspots[{extra}]"',
         )
+
+
+def _restore(cls: type[InputError], args: tuple[Any, ...], state: dict[str, Any]) -> InputError:
+    error = cls.__new__(cls, *args)
+    error.__dict__.update(state)
+    return error

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from itertools import islice
+from multiprocessing.process import BaseProcess
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -47,7 +49,10 @@ def ordered_map(
         return
     # spawn, not fork: the parent may hold threads (progress bars) and open databases.
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, context, initializer, initargs) as pool:
+    with ProcessPoolExecutor(workers, context, _start_worker, (initializer, initargs)) as pool:
+        # A pool starts one process a task: with these all start while the first chunks are being read.
+        for _ in range(workers):
+            pool.submit(_nothing)
         waiting: deque[Future[R]] = deque()
         try:
             for chunk in chunks:
@@ -59,3 +64,21 @@ def ordered_map(
         finally:
             for future in waiting:
                 future.cancel()
+
+
+def _start_worker(initializer: Callable[..., object] | None, initargs: tuple[Any, ...]) -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        # A worker whose parent was killed would wait for its next task for ever.
+        threading.Thread(target=_leave_after, args=(parent,), daemon=True).start()
+    if initializer is not None:
+        initializer(*initargs)
+
+
+def _leave_after(process: BaseProcess) -> None:
+    process.join()
+    os._exit(1)
+
+
+def _nothing() -> None:
+    """A task that only starts a process."""

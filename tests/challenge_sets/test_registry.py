@@ -1,7 +1,6 @@
 import pytest
 
 from challenge_sets import InputError
-from challenge_sets.parallel import chunked, ordered_map
 from challenge_sets.registry import Registry
 
 
@@ -22,18 +21,3 @@ def test_a_registry_refuses_what_does_not_belong() -> None:
     assert "one" in registry
     assert "two" not in registry
     assert len(registry) == 1
-
-
-@pytest.mark.parametrize("workers", [1, 2])
-def test_results_come_in_order(workers: int) -> None:
-    chunks = chunked(range(50), 3)
-    assert [n for chunk in ordered_map(sorted, chunks, workers=workers) for n in chunk] == list(range(50))
-
-
-def test_an_error_in_a_worker_reaches_the_caller() -> None:
-    with pytest.raises(ZeroDivisionError):
-        list(ordered_map(divmod_by_zero, [1, 2, 3], workers=2))
-
-
-def divmod_by_zero(number: int) -> float:
-    return number / 0

@@ -17,7 +17,7 @@ import pytest
 from challenge_sets import ChallengeSet
 from metrics.store import STORE
 
-ITEMS = 600
+ITEMS = 400
 TEXTS = ITEMS * 2 * 2  # both sides, two metrics
 ROOT = Path(__file__).parents[2]
 Make = Callable[..., ChallengeSet]

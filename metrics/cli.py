@@ -1,0 +1,154 @@
+"""``python -m metrics``: score a set, list the metrics."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from challenge_sets.console import EXIT_MISSING_CELLS
+from challenge_sets.errors import InputError
+from challenge_sets.files import dump_json
+
+if TYPE_CHECKING:
+    from metrics.base import Metric
+    from metrics.runner import MetricResult
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    help="Score both sides of every pair of a set. Exit codes: 0 done, 2 wrong input, "
+    "3 some cells have no score.",
+)
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
+
+
+@app.command("score")
+def score(
+    set_dir: Annotated[Path, typer.Option("--set", help="The set directory.", metavar="DIR")],
+    metrics: Annotated[str, typer.Option(help="Names of metrics, separated by commas.", metavar="A,B")],
+    out: Annotated[Path, typer.Option(help="Where scores.csv, scores.json and the store go.", metavar="DIR")],
+    pseudo_reference: Annotated[
+        str | None,
+        typer.Option(
+            help="Take this system's translation of the same item as the reference.", metavar="SYSTEM"
+        ),
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Processes; default: all processors.", metavar="N")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be scored; write nothing.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Score a set with one or more metrics; a rerun asks only for what is missing."""
+    from challenge_sets.sets import ChallengeSet
+    from metrics.runner import plan_set, score_set
+
+    names = [name.strip() for name in metrics.split(",") if name.strip()]
+    if out.exists() and not out.is_dir():
+        raise InputError("a file stands where a directory is needed", path=out)
+    challenge_set = ChallengeSet(set_dir)
+    if dry_run:
+        results = plan_set(challenge_set, names, out, pseudo_reference=pseudo_reference)
+    else:
+        results = score_set(challenge_set, names, out, pseudo_reference=pseudo_reference, workers=workers)
+    files = [] if dry_run else [str(out / name) for name in ("scores.csv", "scores.json")]
+    if as_json:
+        print(
+            dump_json({"dry_run": dry_run, "files": files, "metrics": [each.to_json() for each in results]})
+        )
+    else:
+        for line in (*files, *_summary(results, dry_run)):
+            print(line)
+    if any(each.missing for each in results):
+        sys.exit(EXIT_MISSING_CELLS)
+
+
+def _summary(results: list[MetricResult], dry_run: bool) -> list[str]:
+    lines = []
+    for each in results:
+        tally = each.tally
+        name = f"{each.about.name} [{each.about.target_lang}]"
+        if each.about.sentinel:
+            name += " (sentinel)"
+        if dry_run:
+            lines.append(
+                f"{name}: {tally.to_score} texts to score ({tally.characters} characters), "
+                f"{tally.from_store} from the store, {tally.duplicates} duplicates"
+            )
+            continue
+        counts = ", ".join(f"{count} {status}" for status, count in each.counts.items())
+        lines.append(
+            f"{name}: {counts}; {each.blind_pairs} pairs blind by construction; "
+            f"{tally.to_score} scored, {tally.from_store} from the store, {tally.duplicates} duplicates"
+        )
+        if each.missing:
+            lines.append(f"  {each.missing} cells have no score; the column 'reason' says why")
+        if each.about.pseudo_reference is not None:
+            lines.append(f"  pseudo-reference: {each.about.pseudo_reference}")
+    return lines
+
+
+@app.command("export")
+def export(
+    set_dir: Annotated[Path, typer.Option("--set", help="The set directory.", metavar="DIR")],
+    scores: Annotated[Path, typer.Option(help="The scores of that set.", metavar="DIR")],
+    out: Annotated[Path, typer.Option(help="Where metric-scores/ is made.", metavar="DIR")],
+) -> None:
+    """Write the scores of the undamaged translations as mt-metrics-eval segment score files."""
+    from challenge_sets.sets import ChallengeSet
+    from metrics.export import export_mtme
+
+    for path in export_mtme(ChallengeSet(set_dir), scores, out):
+        print(path)
+
+
+@app.command("list")
+def list_metrics(as_json: Json = False) -> None:
+    """List the metrics: what each needs, its direction, and what to install for it."""
+    from metrics.registry import METRICS
+
+    entries = [_entry(METRICS[name]) for name in METRICS]
+    if as_json:
+        print(dump_json(entries, indent=1))
+        return
+    for entry in entries:
+        direction = "higher is better" if entry["higher_is_better"] else "lower is better"
+        kind = "sentinel" if entry["sentinel"] else "metric"
+        needs = ", ".join(entry["needs"]) or "nothing else"
+        print(f"{entry['name']} ({kind}, {entry['unit']}, needs {needs}, {direction})")
+        print(f"    {entry['description']}")
+        for install in entry["install"]:
+            where = f"for {', '.join(install['languages'])}: " if install["languages"] else ""
+            state = "installed" if install["available"] else "not installed"
+            print(f"    {where}{install['command']} ({state})")
+
+
+def _entry(metric: type[Metric]) -> dict[str, Any]:
+    from metrics.base import NEEDS
+
+    return {
+        "name": metric.name,
+        "sentinel": metric.sentinel,
+        "unit": metric.unit,
+        "needs": [need for need in NEEDS if need in metric.needs],
+        "higher_is_better": metric.higher_is_better,
+        "limit": metric.limit,
+        "description": metric.description,
+        "install": [
+            {
+                "extra": install.extra,
+                "languages": list(install.languages),
+                "command": f'pip install "mt-blindspots[{install.extra}]"',
+                "available": install.available,
+            }
+            for install in metric.installs()
+        ],
+    }
