@@ -23,7 +23,7 @@ english neural: %: $(VENV)/.core constraints/%.txt
 
 demo: $(VENV)/.core
 	$(BIN)/python -m perturb build --format jsonl --input challenge_sets/data/translations.jsonl --target-lang en --out $(DEMO)
-	$(BIN)/python -m metrics score --set $(DEMO) --metrics bleu,chrf,chrf++,ter,length,random,source-copy --out $(DEMO)/scores
+	$(BIN)/python -m metrics score --set $(DEMO) --metrics bleu,chrf,chrf++,length,random,source-copy --out $(DEMO)/scores
 	$(BIN)/python -m analysis sensitivity --set $(DEMO) --scores $(DEMO)/scores --out $(DEMO)/tables
 
 test: check
