@@ -66,7 +66,7 @@ def make(target: str, *variables: str) -> str:
     """Run a target with this interpreter's environment standing in for ``.venv``."""
     if not (ROOT / ".venv" / "bin" / "python").exists():
         pytest.skip("there is no .venv: the tests were not started by make test")
-    return run(["make", target, *variables], ROOT)
+    return run(["make", "--no-print-directory", target, *variables], ROOT)
 
 
 def test_make_demo(tmp_path: Path) -> None:
