@@ -56,6 +56,7 @@ _SPELLINGS = {
     "●": r"$\bullet$",
     "○": r"$\circ$",
     "▼": r"$\bigtriangledown$",
+    "▲": r"$\bigtriangleup$",
     "✕": r"$\otimes$",
     "↓": r"$\downarrow$",
     "↑": r"$\uparrow$",
@@ -91,6 +92,7 @@ _ACCENTS = {
 _HEAD = r"""% Read it into a paper with \input, or compile it as it is. In a paper, the preamble needs:
 %   \usepackage{booktabs,longtable}
 %   \usepackage[table]{xcolor}
+% The tables of every cell are wide: give them a landscape page (pdflscape), or leave them to an appendix.
 \expandafter\ifx\csname @nodocument\endcsname\relax
   \let\BlindspotsEnd\relax
 \else

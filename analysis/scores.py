@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from challenge_sets import ChallengeSet, InputError, Score
+from challenge_sets.console import progress
 from metrics.base import MetricAbout
 from metrics.tables import SCORES, read_about, read_scores
 
@@ -29,6 +30,7 @@ class PairScores:
                 f"--metrics … --out {self.directory}",
             )
         self.metrics: tuple[MetricAbout, ...] = tuple(entry.about for entry in about.metrics)
+        self._rows = sum(sum(entry.counts.values()) for entry in about.metrics)
         if not self.metrics:
             raise InputError("no metric was scored", path=self.directory)
         self._index: dict[tuple[str, str], int] = {}
@@ -49,7 +51,7 @@ class PairScores:
         Scores of anything else are passed over. ``InputError`` for a value that is not finite and for
         a metric or a signature that the table's description does not name.
         """
-        for score in read_scores(self.directory):
+        for score in progress(read_scores(self.directory), what="scores", total=self._rows):
             if not (score.pair and score.side):
                 continue
             place = self._index.get((score.metric, score.signature))

@@ -29,6 +29,7 @@ from metrics.base import MetricAbout
 
 DEFAULT_MARGIN_SD = 0.2
 POWER = 0.8
+_WITH_MARGIN: tuple[Kind, ...] = ("error", "variation")
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,9 +148,12 @@ class SensitivityTable:
 def sensitivity(deltas: DeltaTable, options: SensitivityOptions) -> SensitivityTable:
     """Estimate, test and judge every metric × category.
 
-    Errors: two-sided test of the mean delta against zero, Holm over all error cells. Variations: TOST
-    against the margin and the same two-sided test, each with Holm over all variation cells. Sentinels
-    and controls are tested without adjustment and are in no family.
+    Two-sided test of the mean delta against zero, and TOST against the margin, each with Holm over all
+    error cells and over all variation cells. Sentinels and controls are tested without adjustment and are
+    in no family.
+
+    Under ``zscore`` means, intervals and stars speak of each metric's own average reaction; whether there
+    is a reaction at all they cannot say. The verdicts are therefore those of ``scale``.
     """
     summaries, cells = [], []
     for entry in deltas.metrics:
@@ -160,14 +164,17 @@ def sensitivity(deltas: DeltaTable, options: SensitivityOptions) -> SensitivityT
             cells.append(_estimate(entry, scaling, kind, category, cell, options))
     cells = _adjust(cells, "error", lambda cell: cell.log10_p, "log10_p_adjusted")
     cells = _adjust(cells, "variation", lambda cell: cell.log10_p, "log10_p_adjusted")
-    cells = _adjust(cells, "variation", lambda cell: cell.tost_log10_p, "tost_log10_p_adjusted")
+    for kind in _WITH_MARGIN:
+        cells = _adjust(cells, kind, lambda cell: cell.tost_log10_p, "tost_log10_p_adjusted")
+    if options.standardize is Standardization.ZSCORE:
+        uncentred = sensitivity(deltas, replace(options, standardize=Standardization.SCALE))
+        cells = [
+            replace(cell, verdict=other.verdict) for cell, other in zip(cells, uncentred.cells, strict=True)
+        ]
+    else:
+        cells = [_judge(cell, options.alpha) for cell in cells]
     return SensitivityTable(
-        deltas.set_name,
-        deltas.fingerprint,
-        deltas.rejected,
-        options,
-        tuple(summaries),
-        tuple(_judge(cell, options.alpha) for cell in cells),
+        deltas.set_name, deltas.fingerprint, deltas.rejected, options, tuple(summaries), tuple(cells)
     )
 
 
@@ -186,9 +193,10 @@ def _estimate(
     se = None if raw.se is None else scaling.spread(raw.se)
     df = raw.df
     low = high = t = log10_p = detectable = tost_low = tost_high = tost_log10_p = None
+    centred = options.standardize is Standardization.ZSCORE
     margin = (
         scaling.margin(options.margin_in_sd, options.margin)
-        if kind == "variation" and scaling.divisor is not None
+        if kind in _WITH_MARGIN and scaling.divisor is not None and not centred
         else None
     )
     if mean is not None and se is not None and df is not None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from analysis.latex import to_latex
 from analysis.render import to_csv, to_markdown, to_text
 from analysis.sensitivity import SensitivityTable
-from analysis.sensitivity_layout import as_json, as_records, as_report
+from analysis.sensitivity_layout import as_json, as_records, as_report, missing_lines
 from challenge_sets.files import atomic_file, dump_json
 
 NAME = "sensitivity"
@@ -37,5 +37,6 @@ def as_terminal_text(table: SensitivityTable) -> str:
     matrices = [sheet for sheet in report.sheets if not sheet.long]
     sentences = dict.fromkeys(sentence for sheet in matrices for sentence in sheet.caption)
     legend = [f"{mark} {meaning}" for mark, meaning in report.legend]
+    sentences |= dict.fromkeys(missing_lines(table))
     blocks = [report.title, *map(to_text, matrices), "\n".join(legend), "\n".join(sentences)]
     return "\n\n".join(blocks) + "\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from typing import Any
@@ -21,11 +22,11 @@ _LOOK: dict[Verdict, tuple[str, Tone | None]] = {
     Verdict.TOLERATED: ("≈", "good"),
     Verdict.NEGLIGIBLE: ("≃", "good"),
     Verdict.PENALISED: ("✕", "bad"),
-    Verdict.REWARDED: ("▼", "bad"),
+    Verdict.REWARDED: ("▲", "bad"),
     Verdict.INCONCLUSIVE: ("?", "doubtful"),
     Verdict.LOWER: ("↓", None),
     Verdict.HIGHER: ("↑", None),
-    Verdict.NO_DIFFERENCE: ("○", None),
+    Verdict.NO_DIFFERENCE: ("·", None),
     Verdict.BLIND: ("∅", "neutral"),
     Verdict.DEGENERATE: ("=", "neutral"),
     Verdict.TOO_FEW: ("n<2", "neutral"),
@@ -146,8 +147,8 @@ def caption(table: SensitivityTable, cells: Sequence[Cell]) -> tuple[str, ...]:
         parts.append("Baselines show what length, chance or the source alone would give; none is a metric.")
     what = f"{_KIND_TITLES[kind]}, baselines" if sentinel else _KIND_TITLES[kind]
     test = "two-sided test against zero"
-    if kind == "variation":
-        test = f"equivalence by TOST against {_margins(table, summaries)}, and {test}"
+    if kind != "control" and table.options.standardize is not Standardization.ZSCORE:
+        test += f", and equivalence by TOST against {_margins(table, summaries)}"
     adjusted = "unadjusted" if sentinel or kind == "control" else f"Holm over all {kind} cells"
     parts.append(f"{what}: {test}; {adjusted}, alpha = {table.options.alpha:g}.")
     thresholds: dict[float, list[str]] = {}
@@ -167,7 +168,8 @@ def _centring(table: SensitivityTable) -> str:
     if table.options.standardize is Standardization.ZSCORE:
         return (
             ", centred on each metric's own mean delta (zero is its average reaction, not the absence of "
-            "one: a large effect in one category pushes the others down)"
+            "one: a large effect in one category pushes the others down); verdicts are those of the "
+            "uncentred table"
         )
     return ", not centred (zero: no reaction)"
 
@@ -214,12 +216,11 @@ def _details(table: SensitivityTable, cells: Sequence[Cell], title: str, label: 
     columns += map(
         Column, ("pairs n", "missing", "blind", "segments", "mean delta", "SE", f"{level} interval")
     )
-    columns += map(
-        Column, ("wins/ties/losses", f"share of wins ({level})", f"p{adjusted}", f"log10 p{adjusted}")
-    )
+    columns += map(Column, ("wins/ties/losses", f"share of wins ({level})", f"p{adjusted}"))
     if kind == "variation":
         columns += map(Column, (f"{100 * (1 - 2 * table.options.alpha):g} % interval", "margin"))
-        columns += map(Column, (f"p of equivalence{adjusted}", f"log10 p of equivalence{adjusted}"))
+    if kind != "control":
+        columns.append(Column(f"p of equivalence{adjusted}"))
     columns += [Column("smallest detectable difference"), Column("verdict", "left")]
     decimals = _decimals(table, shown=3)
     rows = []
@@ -230,14 +231,12 @@ def _details(table: SensitivityTable, cells: Sequence[Cell], title: str, label: 
         row += [Entry(number(cell.mean, places), stars(cell.p)), Entry(number(cell.se, places))]
         row += [Entry(_range(cell.low, cell.high, places)), Entry(f"{cell.wins}/{cell.ties}/{cell.losses}")]
         row.append(Entry(_share(cell)))
-        row += _p_entries(cell.p)
+        row.append(_p_entry(cell.p))
         if kind == "variation":
             margin = "" if cell.margin is None else f"±{number(cell.margin, places)}"
-            row += [
-                Entry(_range(cell.tost_low, cell.tost_high, places)),
-                Entry(margin),
-                *_p_entries(cell.tost_p),
-            ]
+            row += [Entry(_range(cell.tost_low, cell.tost_high, places)), Entry(margin)]
+        if kind != "control":
+            row.append(_p_entry(cell.tost_p))
         mark, tone = _LOOK[cell.verdict]
         row.append(Entry(number(cell.smallest_detectable, places)))
         row.append(Entry(str(cell.verdict), mark=mark, tone=tone))
@@ -250,8 +249,8 @@ def _details(table: SensitivityTable, cells: Sequence[Cell], title: str, label: 
     return Sheet(f"{label}-cells", f"{title}, every cell", text, tuple(columns), tuple(rows), long=True)
 
 
-def _p_entries(log10_p: float | None) -> list[Entry]:
-    return [Entry("" if log10_p is None else p_text(log10_p)), Entry(number(log10_p, 2))]
+def _p_entry(log10_p: float | None) -> Entry:
+    return Entry("" if log10_p is None else p_text(log10_p))
 
 
 def _range(low: float | None, high: float | None, decimals: int) -> str:
@@ -274,6 +273,18 @@ def _decimals(table: SensitivityTable, *, shown: int) -> dict[str, int]:
     return decimals
 
 
+def missing_lines(table: SensitivityTable) -> Iterable[str]:
+    """A sentence for each metric that lacks scores: how many pairs, and with what status."""
+    for entry in table.metrics:
+        cells = [cell for cell in table.cells if cell.label == entry.label]
+        reasons: Counter[str] = Counter()
+        for cell in cells:
+            reasons.update(cell.missing_reasons)
+        if reasons:
+            listed = ", ".join(f"{count} {status}" for status, count in sorted(reasons.items()))
+            yield f"{entry.label}: {reasons.total()} of {sum(c.pairs for c in cells)} pairs missing ({listed})."
+
+
 def _notes(table: SensitivityTable) -> Iterable[str]:
     for entry in table.metrics:
         scaling = entry.scaling
@@ -286,9 +297,6 @@ def _notes(table: SensitivityTable) -> Iterable[str]:
             scale += " (from controls: no error or variation varies)"
         kind = " (baseline)" if entry.metric.sentinel else ""
         yield f"{entry.label}{kind}: {entry.metric.signature}; {scale}."
-    for cell in table.cells:
-        if cell.missing:
-            reasons = ", ".join(f"{count} {status}" for status, count in cell.missing_reasons.items())
-            yield f"Missing, {cell.label}, {cell.category}: {reasons}."
+    yield from missing_lines(table)
     if table.rejected:
         yield f"Left out because vetting rejected them: {table.rejected} pairs."

@@ -32,13 +32,13 @@ class Verdict(StrEnum):
 
 MEANINGS: dict[Verdict, str] = {
     Verdict.DETECTED: "the error costs points",
-    Verdict.INSENSITIVE: "no reaction to the error was found; see the smallest detectable difference",
+    Verdict.INSENSITIVE: "the reaction to the error, if any, lies within the margin",
     Verdict.REVERSED: "the text with the error scores higher",
     Verdict.TOLERATED: "the reaction to the acceptable variation lies within the margin",
     Verdict.NEGLIGIBLE: "a reaction to the variation exists and lies within the margin",
     Verdict.PENALISED: "the acceptable variation costs points",
     Verdict.REWARDED: "the acceptable variation gains points",
-    Verdict.INCONCLUSIVE: "neither a reaction nor its absence could be shown",
+    Verdict.INCONCLUSIVE: "neither a reaction nor its absence could be shown: too few or too varied pairs",
     Verdict.LOWER: "the control's copy scores lower than the original",
     Verdict.HIGHER: "the control's copy scores higher than the original",
     Verdict.NO_DIFFERENCE: "no difference was found for the control",
@@ -59,23 +59,23 @@ def decide(
 ) -> Verdict:
     """The verdict of a cell that could be tested; ``mean`` is the mean delta, positive for a penalty.
 
-    Errors and controls go by the difference test. Variations go by both: within the margin is
-    *tolerated* whatever else holds; without a margin (``log10_p_equivalence`` is ``None``) tolerance
-    cannot be shown.
+    A difference that was not found is not its absence. An error that is not detected is *insensitive* only
+    where the mean is shown to lie within the margin; a variation within the margin is *tolerated* whatever
+    else holds. Without a margin (``log10_p_equivalence`` is ``None``) neither can be shown.
     """
     different = log10_p_difference < math.log10(alpha)
-    if kind == "error":
-        if not different:
-            return Verdict.INSENSITIVE
-        return Verdict.DETECTED if mean > 0 else Verdict.REVERSED
     if kind == "control":
         if not different:
             return Verdict.NO_DIFFERENCE
         return Verdict.LOWER if mean > 0 else Verdict.HIGHER
+    answer = equivalence_verdict(
+        log10_p_difference, 0.0 if log10_p_equivalence is None else log10_p_equivalence, alpha
+    )
+    if kind == "error":
+        if different:
+            return Verdict.DETECTED if mean > 0 else Verdict.REVERSED
+        return Verdict.INSENSITIVE if answer == "equivalent" else Verdict.INCONCLUSIVE
     if kind == "variation":
-        answer = equivalence_verdict(
-            log10_p_difference, 0.0 if log10_p_equivalence is None else log10_p_equivalence, alpha
-        )
         if answer == "equivalent":
             return Verdict.TOLERATED
         if answer == "both (different but negligible)":

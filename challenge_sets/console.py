@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Iterable
 from typing import Any, TypeVar
@@ -31,5 +32,9 @@ def progress(items: Iterable[T], *, what: str, total: int | None = None) -> Iter
     """Wrap an iterable in a progress bar on stderr; silent where stderr is no terminal."""
     from tqdm import tqdm
 
-    bar: Iterable[T] = tqdm(items, desc=what, total=total, disable=None, file=sys.stderr, leave=False)
+    # The width is asked for here because tqdm prints nothing to a terminal that does not know its own.
+    width = shutil.get_terminal_size().columns
+    bar: Iterable[T] = tqdm(
+        items, desc=what, total=total, disable=None, file=sys.stderr, leave=False, ncols=width
+    )
     return bar

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import heapq
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from perturb.base import PERTURBATIONS, Example, NotApplicableError, Perturbatio
 OTHERS_KEPT = 256
 """Translations a target language that are kept to draw unrelated ones from."""
 
-CHUNK = 128
+CHUNK = 32
 """Translations a worker takes at a time; fixed, so that the parser's batches do not depend on the workers."""
 
 
@@ -137,8 +137,7 @@ def _make_pairs(
         writer.about["analysers"] = {"en": english.identity()}
 
     def under_test() -> Iterator[Translation]:
-        stream = progress(reader.translations(data_report), what="perturb", total=survey.translations)
-        for translation in _first_items(stream, recipe.limit):
+        for translation in _first_items(reader.translations(data_report), recipe.limit):
             writer.add(translation)
             if translation.system in chosen:
                 yield translation
@@ -150,7 +149,8 @@ def _make_pairs(
         initializer=_start_worker,
         initargs=(categories, recipe.seed, survey.others),
     )
-    for lines, refusals in results:
+    chunks = -(-sum(survey.systems[name] for name in chosen) // CHUNK) if recipe.limit is None else None
+    for lines, refusals in progress(results, what="perturb", total=chunks):
         for category, line in lines:
             writer.add_line(line, category)
             report.pairs[category] += 1
@@ -162,7 +162,7 @@ def _make_pairs(
 class Survey:
     """A first look at the whole input: what is in it, and a fixed sample to draw unrelated texts from."""
 
-    systems: set[str] = field(default_factory=set)
+    systems: Counter[str] = field(default_factory=Counter)
     target_langs: set[str] = field(default_factory=set)
     language_pairs: set[str] = field(default_factory=set)
     translations: int = 0
@@ -175,7 +175,7 @@ class Survey:
         smallest: dict[str, list[tuple[int, int, Translation]]] = {}
         for translation in translations:
             survey.translations += 1
-            survey.systems.add(translation.system)
+            survey.systems[translation.system] += 1
             survey.target_langs.add(translation.target_lang)
             survey.language_pairs.add(f"{translation.source_lang}-{translation.target_lang}")
             key = dump_json([recipe.seed, translation.item, translation.system])
@@ -224,7 +224,7 @@ def _needs_parse(cls: type[Perturbation], target_lang: str) -> bool:
 
 
 def _chosen_systems(
-    wanted: tuple[str, ...] | None, known: set[str], default: tuple[str, ...] | None
+    wanted: tuple[str, ...] | None, known: Collection[str], default: tuple[str, ...] | None
 ) -> frozenset[str]:
     if wanted is None:
         return frozenset(known if default is None else default)

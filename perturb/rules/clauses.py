@@ -28,6 +28,7 @@ _TAGS: dict[Form, str] = {
     "participle": "VBN",
     "gerund": "VBG",
 }
+_CAUSING = word_set("have get let make help see hear watch feel")
 _PERSON = {"i": 1, "you": 2, "he": 3, "she": 3, "it": 3, "we": 4, "they": 4}
 _SINGULAR_WORDS = word_set("this that everyone everything someone something nobody nothing one")
 _PLURAL_WORDS = word_set("these those many few both several some others")
@@ -69,6 +70,10 @@ class VerbGroup:
 def verb_group(verb: Token) -> VerbGroup | None:
     """Return the finite group of a clause whose subject stands before it; ``None`` for anything doubtful."""
     if verb.pos_ not in ("VERB", "AUX") or verb.dep_ not in CLAUSES:
+        return None
+    # "had the law twist": a bare infinitive that the tagger takes for a past tense.
+    bare = verb.dep_ == "ccomp" and not any(child.dep_ == "mark" for child in verb.children)
+    if bare and lemma_of(verb.head) in _CAUSING and verb.head.i < verb.i:
         return None
     aux = tuple(child for child in verb.lefts if child.dep_ in ("aux", "auxpass"))
     subjects = [child for child in verb.lefts if child.dep_ in SUBJECTS]

@@ -48,7 +48,7 @@ def outcomes(rule: Perturbation, text: str, target: str = "en", seeds: int = 25)
             {"Im Jahr davor, wurde er krank."},
         ),
         ("你为什么不去？", "zh-Hans", {"你为什么不去。"}),
-        ("どうして行かないんですか？", "ja", {"どうして行かないんですか。"}),
+        ("昨日は何を食べたかった？", "ja", {"昨日は何を食べたかった。"}),
         ("왜 그렇게 일찍 떠났나요?", "ko", {"왜 그렇게 일찍 떠났나요."}),
         (
             "我昨天买了一本书，今天读完了。",

@@ -32,6 +32,7 @@ _LINK_NEXT = re.compile(
     r"\s*(?:%|°C?|km|year|년|年|月|日|Uhr)?\s*(?:-|–|—|~|〜|～|to|and|bis|und|or|oder|から|到|至|부터|에서)\s*[$€£]?\d"
 )
 _CENTURY = re.compile(r"(?:st|nd|rd|th)?[ .-]{0,2}(?:century|centuries|Jahrhundert|世紀|世纪|세기)")
+_FULL_WIDTH = {ord("0") + digit: ord("０") + digit for digit in range(10)}
 _YEARS = (1000, 2099)
 _LAST_SAFE_YEAR = 2024
 
@@ -56,6 +57,8 @@ def digit_slips(text: str, language: str, rng: random.Random) -> Iterator[tuple[
         if inside(start, end, spans) or not _is_count(text, start, end, language, starts):
             continue
         options = [new for new in _slips(text, match, language, rng) if new not in tokens]
+        if options and not match.group().isascii():
+            options[0] = options[0].translate(_FULL_WIDTH)
         if options:
             yield start, end, options[0]
 

@@ -54,6 +54,7 @@ _DE_QUESTION = re.compile(
 )
 _ZH_QUESTION = re.compile(r"吗|呢|什么|谁|哪|怎么|为什么|几|多少|好不好|是不是|要不要|能不能|有没有")
 _JA_QUESTION = re.compile(r"(?:何|誰|どこ|どう|なぜ|いつ|どれ|どの|なんで|どんな|いくら|どうして)")
+_JA_ASKING = ("か", "の", "かな", "かしら", "ね", "っけ")
 _KO_QUESTION = re.compile(r"(?:까|나요|니|냐|가요|을까|래요|죠)\Z")
 _QUESTIONS = {
     "en": _EN_QUESTION,
@@ -116,6 +117,8 @@ def _questions(text: str, parts: list[tuple[int, int]], language: str) -> Iterat
         tail = body.rpartition(",")[2].strip() if language == "en" else ""
         pattern = _QUESTIONS[language]
         asks = pattern.match(body) or pattern.match(tail) if spaced(language) else pattern.search(body)
+        if language == "ja" and body.endswith(_JA_ASKING):
+            continue  # A question marked by its particle may well end in a full stop.
         if len(body) > 3 and (pattern.search(body) if language == "ko" else asks):
             yield at, at + 1, full_stop
 

@@ -121,12 +121,14 @@ def _letter_slips(old: str, language: str, rng: random.Random) -> Iterator[Slip]
 def cjk_slips(text: str, language: str, rng: random.Random) -> Iterator[Slip]:
     """Yield slips of one character (Japanese kana: of one or two) from the tables, in random order."""
     table, patterns = (JA_SLIPS, _JA_PATTERNS) if language == "ja" else (ZH_SLIPS, _ZH_PATTERNS)
-    found = [(at, at + len(right), wrong) for right, wrong in table if (at := text.find(right)) >= 0]
-    found += [
+    words = [(at, at + len(right), wrong) for right, wrong in table if (at := text.find(right)) >= 0]
+    particles = [
         (match.start(1), match.end(1), new) for pattern, new in patterns for match in pattern.finditer(text)
     ]
-    rng.shuffle(found)
-    for start, end, new in found:
+    rng.shuffle(words)
+    rng.shuffle(particles)
+    # Nearly every text has a particle to miswrite; words first keep the slips from being all alike.
+    for start, end, new in words + particles:
         old = text[start:end]
         # Only the character that differs is replaced.
         lead = next((at for at, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), 0)
