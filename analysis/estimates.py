@@ -39,7 +39,7 @@ class MeanEstimate:
     clusters: int
     mean: float | None
     se: float | None
-    df: int | None
+    df: float | None
     state: State
 
 
@@ -94,7 +94,9 @@ def cluster_mean(
     With residual sums e_g and sizes n_g of G clusters, N values in all, the variance is
     sum_g e_g² w_g / N². w_g is 1 (CR0), G / (G - 1) (CR1) or 1 / (1 - n_g / N) (CR2, the default: the
     closed form of Bell and McCaffrey's correction for a mean; Pustejovsky and Tipton 2018, eq. 5).
-    The reference distribution is t with G - 1 degrees of freedom. Each value is its own cluster
+    The reference distribution is t; the degrees of freedom of CR2 are Satterthwaite's (the same source),
+    G - 1 where the clusters are of one size and fewer where few of them weigh most; those of CR0 and CR1
+    are G - 1. Each value is its own cluster
     where ``clusters`` is ``None``; CR2 is then the ordinary standard error of a mean.
 
     ``None`` and NaN are missing: counted and left out, with their clusters. ``noise`` is the spread,
@@ -127,7 +129,18 @@ def cluster_mean(
     if se <= noise:
         # The values vary, but their sums per cluster do not: no variance between clusters to test with.
         return MeanEstimate(n, missing, groups, mean, None, None, "degenerate")
-    return MeanEstimate(n, missing, groups, mean, se, groups - 1, "ok")
+    df = _satterthwaite_df(sizes / n) if correction == "CR2" else float(groups - 1)
+    return MeanEstimate(n, missing, groups, mean, se, df, "ok")
+
+
+def _satterthwaite_df(shares: NDArray[np.float64]) -> float:
+    """Degrees of freedom of CR2 for a mean, from each cluster's share of the values.
+
+    The variance estimate is a quadratic form in the values; under equal variances its mean is 1 / N and
+    its own variance has this closed form (Pustejovsky and Tipton 2018, eq. 11, for an intercept alone).
+    """
+    weights = shares**2 / (1.0 - shares)
+    return float(1.0 / ((shares**2).sum() + weights.sum() ** 2 - (weights**2).sum()))
 
 
 def _codes(clusters: Sequence[Hashable] | NDArray[Any], seen: NDArray[np.bool_]) -> NDArray[np.intp]:

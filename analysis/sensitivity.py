@@ -87,7 +87,7 @@ class Cell:
     segments: int
     mean: float | None
     se: float | None
-    df: int | None
+    df: float | None
     low: float | None
     high: float | None
     wins: int
@@ -247,7 +247,7 @@ def _estimate(
 
 def _untestable(raw: MeanEstimate, cell: CellDeltas) -> Verdict:
     if raw.n == 0:
-        return Verdict.BLIND if cell.blind else Verdict.NO_SCORES
+        return Verdict.BLIND if cell.blind and not cell.missing else Verdict.NO_SCORES
     return Verdict.TOO_FEW if raw.state == "too few" else Verdict.DEGENERATE
 
 

@@ -40,6 +40,12 @@ _KIND_TITLES: dict[Kind, str] = {
 }
 _BASELINES = "Baselines, not metrics"
 
+_NOTHING_FOUND = (Verdict.INSENSITIVE, Verdict.INCONCLUSIVE, Verdict.NO_DIFFERENCE, Verdict.TOLERATED)
+_READING = (
+    "In brackets: the smallest difference that these pairs could have shown. Behind a mark: how many of "
+    "the pairs are blind by construction (∅) or without a score (–), and so in no mean."
+)
+
 _INTRODUCTION = (
     "Mean delta = value(original) − value(perturbed) per metric and category: positive means that the "
     "metric penalised the edit. Standard errors are robust to several pairs from one segment (CR2). Pairs "
@@ -78,7 +84,7 @@ def as_json(table: SensitivityTable) -> dict[str, Any]:
             "interval_level": 1.0 - options.alpha,
             "margin": options.margin,
             "margin_sd": None if options.margin is not None else options.margin_in_sd,
-            "standard_error": "CR2, clustered by segment, t with segments - 1 degrees of freedom",
+            "standard_error": "CR2, clustered by segment, t with Satterthwaite degrees of freedom",
             "correction": "Holm; errors one family, variations another; controls and baselines unadjusted",
             "power": POWER,
             "pseudo_references": list(table.pseudo_references),
@@ -194,18 +200,25 @@ def _matrix(table: SensitivityTable, cells: Sequence[Cell], title: str, label: s
     decimals = _decimals(table, shown=2)
     rows = []
     for category in sorted({cell.category for cell in cells}):
-        row = [Entry(category)]
-        for name in labels:
-            cell = found.get((category, name))
-            row.append(Entry() if cell is None else _summary(cell, decimals[name]))
+        here = {name: found[category, name] for name in labels if (category, name) in found}
+        row = [Entry(category), Entry(str(max(cell.pairs for cell in here.values())))]
+        row += [_summary(here[name], decimals[name]) if name in here else Entry() for name in labels]
         rows.append(tuple(row))
-    columns = (Column("category", "left"), *(Column(name) for name in labels))
-    return Sheet(label, title, caption(table, cells), columns, tuple(rows))
+    columns = (Column("category", "left"), Column("pairs"), *(Column(name) for name in labels))
+    return Sheet(label, title, (*caption(table, cells), _READING), columns, tuple(rows))
 
 
 def _summary(cell: Cell, decimals: int) -> Entry:
+    """Mean, stars and mark; the detectable difference where nothing was found, and the pairs not seen."""
     mark, tone = _LOOK[cell.verdict]
-    return Entry(number(cell.mean, decimals), stars(cell.p), mark, tone)
+    text = number(cell.mean, decimals)
+    if cell.verdict in _NOTHING_FOUND and cell.smallest_detectable is not None:
+        text += f" [{number(cell.smallest_detectable, decimals)}]"
+    if cell.n and cell.blind:
+        mark += f" {cell.blind}∅"
+    if cell.n and cell.missing:
+        mark += f" {cell.missing}–"
+    return Entry(text, stars(cell.p), mark, tone)
 
 
 def _details(table: SensitivityTable, cells: Sequence[Cell], title: str, label: str) -> Sheet:
@@ -282,7 +295,8 @@ def missing_lines(table: SensitivityTable) -> Iterable[str]:
             reasons.update(cell.missing_reasons)
         if reasons:
             listed = ", ".join(f"{count} {status}" for status, count in sorted(reasons.items()))
-            yield f"{entry.label}: {reasons.total()} of {sum(c.pairs for c in cells)} pairs missing ({listed})."
+            total = sum(cell.pairs for cell in cells)
+            yield f"{entry.label}: {reasons.total()} of {total} pairs missing ({listed})."
 
 
 def _notes(table: SensitivityTable) -> Iterable[str]:

@@ -116,7 +116,7 @@ def test_a_terminal_without_the_marks_is_no_error(write: Make, sample: Sample, t
         full = [sys.executable, "-m", *map(str, words), *more]
         return subprocess.run(full, cwd=ROOT, env=environment, capture_output=True, check=True).stdout
 
-    assert re.search(rb"^negation +\d\.\d\d\*\*\* \?", stdout(), flags=re.M)
+    assert re.search(rb"^negation +\d+ +\d\.\d\d\*\*\* \?", stdout(), flags=re.M)
     assert json.loads(stdout("--json"))["configuration"]["set"] == "한국"
 
 

@@ -56,9 +56,43 @@ def test_equals_club_sandwich(data: Path, name: str) -> None:
         if len(set(segments)) == len(segments):
             estimate = cluster_mean(deltas, segments)
             assert estimate.se == pytest.approx(errors["CR2"][place], abs=1e-7)
-            assert estimate.df == len(segments) - 1
+            assert estimate.df == pytest.approx(len(segments) - 1)
             checked += 1
     assert checked == len(oracle["reml"]["cells"])
+
+
+@pytest.mark.data
+def test_equals_club_sandwich_in_clusters_of_several(data: Path) -> None:
+    """Documents of unequal size: CR2 and its Satterthwaite degrees of freedom, and CR1 with G - 1."""
+    folder = data / "oracle_statistics"
+    oracle = json.loads((folder / "tost_clustered.R.json").read_text(encoding="utf-8"))
+    with (folder / "tost_clustered.csv").open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    differences = [float(row["MIX"]) - float(row["DOC"]) for row in rows]
+    documents = [row["doc"] for row in rows]
+    found = cluster_mean(differences, documents)
+    expected = oracle["doc_CR2_satterthwaite"]
+    assert (found.n, found.mean) == (oracle["n"], pytest.approx(expected["est"], abs=1e-10))
+    assert found.se == pytest.approx(expected["se"], abs=1e-10)
+    assert found.df == pytest.approx(expected["df"], abs=1e-6)
+    assert found.mean is not None
+    assert found.se is not None
+    assert found.df is not None
+    for margin in (3, 5, 7):
+        test = tost(found.mean, found.se, found.df, -margin, margin)
+        lower, upper = (expected["tost"][f"eps{margin}"][side] for side in ("lower", "upper"))
+        assert (10**test.log10_p_low, 10**test.log10_p_high) == pytest.approx((lower, upper), rel=1e-5)
+    cr1 = cluster_mean(differences, documents, correction="CR1")
+    assert (cr1.se, cr1.df) == (
+        pytest.approx(oracle["doc_CR1_tG1"]["se"], abs=1e-10),
+        oracle["doc_CR1_tG1"]["df"],
+    )
+
+
+def test_degrees_of_freedom_of_equal_clusters() -> None:
+    values = [float(number % 7) for number in range(24)]
+    found = cluster_mean(values, [number // 4 for number in range(24)])
+    assert found.df == pytest.approx(5.0)
 
 
 def test_equals_statsmodels_clustered() -> None:
@@ -78,7 +112,9 @@ def test_by_hand() -> None:
     values, segments = [1.0, 2.0, 4.0, 1.0], ["a", "a", "b", "c"]
     estimate = cluster_mean(values, segments)
     variance = (1 / (1 - 2 / 4) + 4 / (1 - 1 / 4) + 1 / (1 - 1 / 4)) / 16
-    assert (estimate.mean, estimate.clusters, estimate.df) == (2.0, 3, 2)
+    assert (estimate.mean, estimate.clusters) == (2.0, 3)
+    # Shares 1/2, 1/4, 1/4; weights p²/(1-p) 1/2, 1/12, 1/12: 1 / (3/8 + (2/3)² - 19/72) = 9/5.
+    assert estimate.df == pytest.approx(9 / 5)
     assert estimate.se == pytest.approx(math.sqrt(variance), rel=1e-14)
 
 
@@ -136,8 +172,9 @@ def test_missing_values_go_with_their_clusters() -> None:
     estimate = cluster_mean([1.0, None, 2.0, math.nan, 4.0], ["a", "b", "a", "c", "d"])
     assert (estimate.n, estimate.missing, estimate.clusters) == (3, 2, 2)
     assert estimate == cluster_mean([1.0, 2.0, 4.0], ["a", "a", "d"]).__class__(
-        3, 2, 2, estimate.mean, cluster_mean([1.0, 2.0, 4.0], ["a", "a", "d"]).se, 1, "ok"
+        3, 2, 2, estimate.mean, cluster_mean([1.0, 2.0, 4.0], ["a", "a", "d"]).se, estimate.df, "ok"
     )
+    assert estimate.df == pytest.approx(1.0)
 
 
 def test_interval_and_tost_equal_statsmodels() -> None:

@@ -15,7 +15,10 @@ SURE, UNSURE = -5.0, -0.2
     [
         ("error", 1.0, SURE, None, "detected"),
         ("error", -1.0, SURE, None, "reversed"),
-        ("error", 1.0, UNSURE, None, "insensitive"),
+        ("error", 0.1, SURE, SURE, "detected"),
+        ("error", 0.1, UNSURE, SURE, "insensitive"),
+        ("error", 1.0, UNSURE, UNSURE, "inconclusive"),
+        ("error", 1.0, UNSURE, None, "inconclusive"),
         ("variation", 0.1, UNSURE, SURE, "tolerated"),
         ("variation", 0.1, SURE, SURE, "tolerated (different but negligible)"),
         ("variation", 1.0, SURE, UNSURE, "penalised"),
