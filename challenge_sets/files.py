@@ -88,6 +88,22 @@ def parse_json(text: str, *, path: str | Path, line: int | None = None) -> Any:
         raise InputError(f"broken JSON: {problem}", path=path, line=at) from error
 
 
+@contextmanager
+def locating(path: str | Path, line: int | None = None, *, element: int | None = None) -> Iterator[None]:
+    """Turn what goes wrong while a record is made from outside data into an ``InputError`` with its place.
+
+    ``line`` and ``element`` (of a JSON list) count from 1.
+    """
+    try:
+        yield
+    except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
+        if isinstance(error, InputError) and error.path is not None:
+            raise
+        said = f"no field {error}" if isinstance(error, KeyError) else str(error)
+        place = "" if element is None else f"element {element}: "
+        raise InputError(f"{place}not a valid record: {said}", path=path, line=line) from error
+
+
 def dump_json(value: Any, *, indent: int | None = None) -> str:
     """One canonical JSON spelling: UTF-8 text unescaped, keys in the order given, no NaN."""
     return json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False)

@@ -37,6 +37,8 @@ class DataReport:
 
         Raises ``InputError`` for a lone surrogate, which no UTF-8 file can hold.
         """
+        if not isinstance(value, str):
+            raise ValueError(f"a text is expected where {value!r} stands")
         if value.isascii() and value.isprintable():
             return value
         place = f"{Path(path).name}:{line}" if line else Path(path).name

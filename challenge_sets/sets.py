@@ -13,6 +13,7 @@ from challenge_sets.errors import InputError
 from challenge_sets.files import (
     atomic_file,
     dump_json,
+    locating,
     parse_json,
     read_jsonl,
     read_text,
@@ -157,7 +158,6 @@ class ChallengeSet:
     def _records(self, name: str, make: Callable[[Mapping[str, Any]], R]) -> Iterator[R]:
         path = self.directory / name
         for line, value in read_jsonl(path, DataReport()):
-            try:
-                yield make(value)
-            except (ValueError, KeyError, TypeError, AttributeError) as error:
-                raise InputError(f"not a valid record: {error}", path=path, line=line) from error
+            with locating(path, line):
+                record = make(value)
+            yield record

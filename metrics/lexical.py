@@ -196,12 +196,13 @@ class Ter(LexicalMetric):
     higher_is_better = False
     description = (
         "translation edit rate: edits and shifts per reference word, case ignored (0 is perfect); "
-        "for Chinese and Japanese each character is a word"
+        "Chinese characters and kanji are words of their own, runs of kana stay together"
     )
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
-        # Written without spaces, a sentence would be one word, and any edit cost all of it or nothing.
+        # Written without spaces, a sentence would be one word. sacrebleu takes Chinese characters and kanji
+        # apart, but leaves runs of kana whole.
         by_character = tokenizer_for(settings.target_lang) in ("zh", "ja-mecab")
         self._ter = TER(normalized=by_character, asian_support=by_character)
 

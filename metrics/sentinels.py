@@ -35,10 +35,6 @@ class Length(Sentinel):
         """Code points, white space included."""
         return [Answer(float(len(request.hypothesis))) for request in requests]
 
-    def view(self, request: Request) -> Hashable:
-        """The number."""
-        return len(request.hypothesis)
-
 
 @METRICS.register("random")
 class Random(Sentinel):

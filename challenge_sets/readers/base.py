@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import ClassVar
 
@@ -47,10 +47,20 @@ class ReadOptions:
         return self.source_lang, self.target_lang
 
 
+_FLAGS = {
+    "source_file": "--src",
+    "hypotheses": "--hyp",
+    "reference_file": "--ref",
+    "documents_file": "--docs",
+}
+
+
 class Reader(ABC):
     """One benchmark format. Constructing it looks at the options and the folder, not yet at the texts."""
 
     format: ClassVar[str]
+    uses: ClassVar[frozenset[str]] = frozenset({"input", "source_lang", "target_lang"})
+    """The options that mean something to this format; any other is refused rather than ignored."""
     ready_made: ClassVar[bool] = False
     """Whether the format brings its own pairs."""
     licence: str | None = None
@@ -58,6 +68,10 @@ class Reader(ABC):
 
     def __init__(self, options: ReadOptions) -> None:
         self.options = options
+        for name in (option.name for option in fields(options)):
+            if name not in self.uses and getattr(options, name):
+                flag = _FLAGS.get(name, f"--{name.replace('_', '-')}")
+                raise InputError(f"the format {self.format} has no use for {flag}", hint=f"leave {flag} out")
 
     @property
     @abstractmethod

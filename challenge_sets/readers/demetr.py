@@ -8,24 +8,13 @@ from typing import Any
 
 from challenge_sets.edits import diff
 from challenge_sets.errors import InputError
-from challenge_sets.files import parse_json, read_text
+from challenge_sets.files import locating, parse_json, read_text
 from challenge_sets.languages import normalise_language
 from challenge_sets.readers.base import READERS, Reader, ReadOptions, checked
 from challenge_sets.records import Generator, Pair, Translation
 from challenge_sets.report import DataReport
 
 SYSTEM = "mt"
-_FIELDS = (
-    "id",
-    "src_sent",
-    "eng_sent",
-    "mt_sent",
-    "pert_sent",
-    "lang_tag",
-    "pert_check",
-    "severity",
-    "pert_name",
-)
 # The two base perturbations are no edits: one replaces everything, the other is not worse.
 _CONTROLS = {"base_id33_shuffle_trans": "critical", "base_id35_reference": "none"}
 _LANGUAGES = {"chinese_simple": "zh-Hans"}
@@ -45,6 +34,8 @@ class DemetrReader(Reader):
         self._files = tuple(sorted(path.glob("*.json"))) if path.is_dir() else (path,)
         if not self._files:
             raise InputError("no JSON file", path=path)
+        if options.target_lang not in (None, "en"):
+            raise InputError("DEMETR translates into English only", hint="leave the target language out")
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -65,30 +56,21 @@ class DemetrReader(Reader):
         """The translation where an id is new, and the pair where the row is usable."""
         known: dict[int, Translation] = {}
         for path in self._files:
-            for row in self._read(path, report):
-                translation = self._translation(row, path, report)
-                if self.options.source_lang not in (None, translation.source_lang):
-                    continue
-                first = known.setdefault(row["id"], translation)
-                if first.hypothesis != translation.hypothesis or first.reference != translation.reference:
-                    raise InputError(
-                        f"item {row['id']} has another translation in an earlier file", path=path
-                    )
-                if first.source != translation.source:
-                    report.note(
-                        "source differs between files, the first is kept", f"{path.name}: id {row['id']}"
-                    )
-                yield (translation if first is translation else None), self._pair(row, first, path, report)
-
-    def _read(self, path: Path, report: DataReport) -> Iterator[dict[str, Any]]:
-        rows = parse_json(read_text(path, report), path=path)
-        if not isinstance(rows, list):
-            raise InputError("not a JSON list of perturbations", path=path)
-        for number, row in enumerate(rows, 1):
-            absent = [name for name in _FIELDS if not isinstance(row, dict) or name not in row]
-            if absent:
-                raise InputError(f"element {number} has no field {', '.join(absent)}", path=path)
-            yield row
+            rows = parse_json(read_text(path, report), path=path)
+            if not isinstance(rows, list):
+                raise InputError("not a JSON list of perturbations", path=path)
+            for number, row in enumerate(rows, 1):
+                with locating(path, element=number):
+                    translation = self._translation(row, path, report)
+                    first = known.setdefault(row["id"], translation)
+                    if (first.hypothesis, first.reference) != (translation.hypothesis, translation.reference):
+                        raise ValueError(f"item {row['id']} has another translation in an earlier file")
+                    if first.source != translation.source:
+                        place = f"{path.name}: id {row['id']}"
+                        report.note("source differs between files, the first is kept", place)
+                    pair = self._pair(row, first, path, report)
+                if self.options.source_lang in (None, translation.source_lang):
+                    yield (translation if first is translation else None), pair
 
     def _translation(self, row: dict[str, Any], path: Path, report: DataReport) -> Translation:
         item = f"demetr/{row['id']}"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from challenge_sets.errors import InputError
-from challenge_sets.files import parse_json, read_jsonl, read_text
+from challenge_sets.files import locating, parse_json, read_jsonl, read_text
 from challenge_sets.languages import normalise_language
 from challenge_sets.readers.base import READERS, Reader, ReadOptions, checked
 from challenge_sets.records import Translation, Turn
@@ -53,25 +53,20 @@ class KoreanContextReader(Reader):
         samples = self._samples(report)
         missing = 0
         for line, row in read_jsonl(self._outputs, report):
-            try:
+            with locating(self._outputs, line):
                 target_lang = normalise_language(row["target_language"])
                 if self.options.target_lang not in (None, target_lang):
                     continue
-                yield self._translation(row, samples[row["source_id"]], target_lang, line, report)
-            except KeyError as error:
-                raise InputError(
-                    f"unknown sample or missing field {error}", path=self._outputs, line=line
-                ) from error
+                translation = self._translation(row, samples[row["source_id"]], target_lang, line, report)
+            yield translation
         for _, row in read_jsonl(self._failures, DataReport()):
             missing += self.options.target_lang in (None, normalise_language(str(row.get("target_language"))))
         report.note("cell that was never translated", self._failures.name, times=missing)
 
     def _samples(self, report: DataReport) -> dict[str, dict[str, Any]]:
         samples = parse_json(read_text(self._dataset, report), path=self._dataset)
-        try:
+        with locating(self._dataset):
             return {sample["sampleId"]: sample for sample in samples}
-        except (TypeError, KeyError) as error:
-            raise InputError("not a list of samples with a sampleId", path=self._dataset) from error
 
     def _translation(
         self, row: dict[str, Any], sample: dict[str, Any], target_lang: str, line: int, report: DataReport

@@ -21,6 +21,7 @@ class MtmeReader(Reader):
     """
 
     format = "mtme"
+    uses = Reader.uses | {"reference"}
 
     def __init__(self, options: ReadOptions) -> None:
         super().__init__(options)

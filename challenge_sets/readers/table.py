@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from challenge_sets.errors import InputError
-from challenge_sets.files import read_jsonl, read_lines
+from challenge_sets.files import locating, read_jsonl, read_lines
 from challenge_sets.languages import normalise_language
 from challenge_sets.readers.base import READERS, Reader, ReadOptions, checked
 from challenge_sets.records import Translation, Turn
@@ -43,6 +43,8 @@ class TableReader(Reader):
     the options; where both are there, the options select rows.
     """
 
+    uses = Reader.uses | {"columns"}
+
     def __init__(self, options: ReadOptions) -> None:
         super().__init__(options)
         self.path = options.need_input(f"a {self.format.upper()} file")
@@ -66,17 +68,22 @@ class TableReader(Reader):
     def _translations(self, report: DataReport) -> Iterator[Translation]:
         previous: dict[str, tuple[str, int]] = {}
         number = 0
+        only: str | None = None
         for number, (line, row) in enumerate(self.rows(report), 1):
             if number == 1:
                 self._check_columns(row)
-            try:
+            with locating(self.path, line):
                 normalise = partial(report.text, path=self.path, line=line)
                 cells = _Row(row, self._fields(row), normalise)
                 translation = self._translation(number, cells, previous)
-            except (ValueError, TypeError, KeyError, AttributeError) as error:
-                if isinstance(error, InputError) and error.path is not None:
-                    raise
-                raise InputError(str(error), path=self.path, line=line) from error
+            only = only or translation.system
+            if translation.system != only and cells.value("item") is None:
+                raise InputError(
+                    "several systems need an item column that says which rows translate the same segment",
+                    path=self.path,
+                    line=line,
+                    hint="map it with --columns item=COLUMN",
+                )
             wanted = (self.options.source_lang, self.options.target_lang)
             have = (translation.source_lang, translation.target_lang)
             if all(want in (None, tag) for want, tag in zip(wanted, have, strict=True)):
@@ -95,12 +102,6 @@ class TableReader(Reader):
                 path=self.path,
                 line=1,
                 hint=f"map one with --columns FIELD=COLUMN; the file has: {', '.join(row)}",
-            )
-        if "item" not in self._fields(row) and "system" in self._fields(row):
-            raise InputError(
-                "several systems need an item column that says which rows translate the same segment",
-                path=self.path,
-                hint="map it with --columns item=COLUMN",
             )
 
     def _fields(self, row: Mapping[str, Any]) -> dict[str, str]:
@@ -131,10 +132,16 @@ class TableReader(Reader):
             target_lang=target_lang,
             doc=doc,
             position=int(position),
-            context=tuple(map(Turn.from_json, row.value("context") or ())),
+            context=tuple(map(_turn, row.value("context") or ())),
             domain=row.label("domain"),
             meta=row.rest() | dict(row.value("meta") or {}),
         )
+
+
+def _turn(value: Any) -> Turn:
+    if not isinstance(value, dict):
+        raise ValueError('\'context\' is a list of {"speaker": …, "text": …}')
+    return Turn.from_json(value)
 
 
 class _Row:

@@ -35,6 +35,9 @@ class TextReader(Reader):
     """``--src FILE --hyp SYSTEM=FILE … [--ref FILE] [--docs FILE]``, as for sacrebleu."""
 
     format = "text"
+    uses = frozenset(
+        {"source_lang", "target_lang", "source_file", "hypotheses", "reference_file", "documents_file"}
+    )
 
     def __init__(self, options: ReadOptions) -> None:
         super().__init__(options)

@@ -1,5 +1,6 @@
 """Every reader on real data and on inputs that broke other tools."""
 
+import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -207,6 +208,7 @@ def test_the_bundled_set_holds_what_it_promises() -> None:
 
 
 HEADER = "source\thypothesis\n"
+BAD = "not a valid record: "
 
 
 @pytest.mark.parametrize(
@@ -218,24 +220,39 @@ HEADER = "source\thypothesis\n"
         ("tsv", HEADER, {}, "the table has no rows"),
         ("tsv", "", {}, ":1: the first line must name the columns"),
         ("tsv", "source\tsource\n", {}, ":1: the first line must name the columns, each once"),
-        ("tsv", "system\tsource\thypothesis\ns\t1\t2\n", {}, "several systems need an item column"),
+        ("tsv", "system\tsource\thypothesis\ns\t1\t2\nt\t1\t2\n", {}, ":3: several systems need an item"),
         (
             "tsv",
             "item\tsource\thypothesis\ni\t1\t2\ni\t1\t3\n",
             {},
             "item 'i' of system 'system' occurs twice",
         ),
-        ("tsv", "item\tsource\thypothesis\n\t1\t2\n", {}, ":2: 'item' is empty"),
+        ("tsv", "item\tsource\thypothesis\n\t1\t2\n", {}, f":2: {BAD}'item' is empty"),
         (
             "tsv",
             "doc\tsource\thypothesis\nd\t1\t2\ne\t1\t3\nd\t1\t4\n",
             {},
             "document 'd' are not contiguous",
         ),
-        ("tsv", "source_lang\tsource\thypothesis\nxx\t1\t2\n", {}, ":2: unknown language 'xx'"),
-        ("tsv", HEADER + "1\t2\n", {"target_lang": None}, ":2: the languages are not known"),
+        (
+            "tsv",
+            "source_lang\tsource\thypothesis\nxx\t1\t2\n",
+            {},
+            f":2: {BAD}unknown language 'xx'",
+        ),
+        (
+            "tsv",
+            HEADER + "1\t2\n",
+            {"target_lang": None},
+            f":2: {BAD}the languages are not known",
+        ),
         ("csv", 'source,hypothesis\n"a,b\n', {}, "broken CSV"),
-        ("jsonl", '{"source": "a", "hypothesis": 3}\n', {}, ":1: 'hypothesis' is not a string"),
+        (
+            "jsonl",
+            '{"source": "a", "hypothesis": 3}\n',
+            {},
+            f":1: {BAD}'hypothesis' is not a string",
+        ),
         ("jsonl", '{"source": "a", "hypothesis": "b", "position": "x"}\n', {}, ":1: "),
         (
             "jsonl",
@@ -243,7 +260,15 @@ HEADER = "source\thypothesis\n"
             {},
             "'speaker' is missing",
         ),
+        (
+            "jsonl",
+            '{"source": "a", "hypothesis": "b", "context": ["x"]}\n',
+            {},
+            f":1: {BAD}'context'",
+        ),
         ("jsonl", "{}\n", {}, "no column 'source', 'hypothesis'"),
+        ("jsonl", "{}\n", {"documents_file": Path("x")}, "the format jsonl has no use for --docs"),
+        ("tsv", HEADER, {"reference": "refA"}, "the format tsv has no use for --reference"),
     ],
 )
 def test_tables_that_are_refused(
@@ -307,3 +332,71 @@ def test_a_folder_that_is_no_benchmark(tmp_path: Path, format: str, problem: str
         read(format, input=tmp_path / "absent")
     with pytest.raises(InputError, match="needs --input"):
         read(format)
+
+
+DEMETR_ROW = {
+    "id": 1,
+    "src_sent": "eins",
+    "eng_sent": "one",
+    "mt_sent": "one thing",
+    "pert_sent": "two thing",
+    "lang_tag": "german",
+    "pert_check": True,
+    "severity": "major",
+    "pert_id": 1,
+    "pert_name": "made_up",
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"mt_sent": None}, "a text is expected where None stands"),
+        ({"severity": "fatal"}, "severity is 'fatal'"),
+        ({"id": [1]}, "unhashable"),
+        ({"pert_name": ""}, "category must not be empty"),
+        ({"lang_tag": "no-such-tongue"}, "unknown language 'no-such-tongue'"),
+    ],
+)
+def test_broken_demetr_names_the_element(tmp_path: Path, change: dict[str, Any], problem: str) -> None:
+    path = tmp_path / "made_up.json"
+    path.write_text(json.dumps([DEMETR_ROW, DEMETR_ROW | {"id": 2} | change]))
+    reader = READERS["demetr"](ReadOptions(input=path))
+    with pytest.raises(InputError, match="element 2: not a valid record") as caught:
+        list(reader.pairs(DataReport()))
+    assert problem in str(caught.value)
+    path.write_text(
+        json.dumps([DEMETR_ROW, {key: DEMETR_ROW[key] for key in DEMETR_ROW if key != "eng_sent"}])
+    )
+    with pytest.raises(InputError, match="element 2: not a valid record: no field"):
+        list(reader.pairs(DataReport()))
+    with pytest.raises(InputError, match="into English only"):
+        READERS["demetr"](ReadOptions(input=path, target_lang="de"))
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"translation": None}, f":1: {BAD}a text is expected where None stands"),
+        ({"source_id": "unknown"}, f":1: {BAD}no field 'unknown'"),
+        ({"source": "other"}, ":1: the source differs"),
+        ({"target_language": "xx"}, f":1: {BAD}unknown language"),
+    ],
+)
+def test_broken_korean_rows_name_the_line(tmp_path: Path, change: dict[str, Any], problem: str) -> None:
+    turn = {"speakerRole": "self", "relativeTimeLabel": None, "sourceText": "안녕"}
+    sample = {"sampleId": "s1", "contextTurns": [turn], "currentSource": turn, "contextTurnCount": 1}
+    sample |= {"speakerMode": "single", "contextExpectation": "use", "primaryPhenomenon": "x"}
+    sample |= {"secondaryPhenomena": []}
+    row = {"source_id": "s1", "source": "안녕", "source_lang": "Korean", "target_language": "en"}
+    row |= {"participant_id": "p-ablation-b", "translation": "hi"}
+    for name, content in {
+        "dataset/runtime.json": json.dumps([sample]),
+        "ablation/translations.jsonl": json.dumps(row | change),
+        "ablation/translation-failures.jsonl": "",
+    }.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(content)
+    with pytest.raises(InputError) as caught:
+        read("korean-context", input=tmp_path)
+    assert problem in str(caught.value)

@@ -185,7 +185,7 @@ def test_chrf_sees_no_spacing(cases: Path) -> None:
         ("chrf++", "The end .", "The end.", True),
         ("ter", "The End", "the end", True),
         ("ter", "The end .", "The end.", False),
-        ("length", "abc", "xyz", True),
+        ("length", "abc", "xyz", False),
         ("length", "abc", "abcd", False),
         ("random", "abc", "abd", False),
         ("source-copy", "a b", "ab", True),
@@ -276,6 +276,20 @@ def test_random_is_uniform() -> None:
     # The mean of 4,000 uniform numbers has a standard error of 0.0046.
     assert sum(numbers) / len(numbers) == pytest.approx(0.5, abs=0.02)
     assert sum(number < 0.1 for number in numbers) / len(numbers) == pytest.approx(0.1, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("target_lang", "text", "words"),
+    [
+        ("zh-Hans", "他有3个孩子。", "他 有 3 个 孩 子 。"),
+        ("ja", "本を買った。", "本 を 買 った 。"),
+        ("ja", "これはペンです。", "これはペンです 。"),
+        ("ko", "책을 샀다.", "책을 샀다."),
+        ("de", "Das Haus.", "das haus."),
+    ],
+)
+def test_words_that_ter_counts(target_lang: str, text: str, words: str) -> None:
+    assert METRICS["ter"](Settings(target_lang)).view(Request(text)) == words
 
 
 def test_registered_names_are_the_classes_names() -> None:
