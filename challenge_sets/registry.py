@@ -52,7 +52,7 @@ class Registry(Generic[T]):
 
             from challenge_sets.errors import InputError
 
-            near = get_close_matches(name, self._classes, n=1)
+            near = get_close_matches(name.lower(), self._classes, n=1)
             raise InputError(
                 f"unknown {self._what} '{name}'" + (f", did you mean '{near[0]}'?" if near else ""),
                 hint=f"known: {', '.join(self)}",

@@ -29,7 +29,7 @@ class DataReport:
             return
         self.counts[what] += times
         places = self._places.setdefault(what, [])
-        if place and len(places) < EXAMPLES_KEPT:
+        if place and place not in places and len(places) < EXAMPLES_KEPT:
             places.append(place)
 
     def text(self, value: str, *, path: str | Path = "", line: int | None = None) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from pathlib import Path
+from urllib.parse import quote
 
 from challenge_sets import ChallengeSet, InputError
 from challenge_sets.mtme_scores import segment_score_path, write_segment_scores
@@ -71,4 +72,7 @@ def _reference(metric: MetricAbout, challenge_set: ChallengeSet) -> str | None:
     """The name of the reference in the file's name; ``None`` for a metric that uses none."""
     if "reference" not in metric.needs:
         return None
-    return metric.pseudo_reference or challenge_set.manifest.get("reference") or "ref"
+    if metric.pseudo_reference:
+        # A system's name may hold what a file's name may not.
+        return quote(metric.pseudo_reference, safe="")
+    return challenge_set.manifest.get("reference") or "ref"

@@ -111,12 +111,13 @@ def _no_reference(
         )
         hint = f"name another system: {_named(others or cells.systems)}"
         return InputError(f"{wanted}, but {why}", path=challenge_set.directory, hint=hint)
-    return InputError(
-        f"{wanted}, but the translations under test have none",
-        path=challenge_set.directory,
-        hint="take another system's translations instead: --pseudo-reference SYSTEM, "
-        f"with one of: {_named(others or cells.systems)}",
-    )
+    hint = "another system's translations can stand in: --pseudo-reference SYSTEM, "
+    if len(cells.systems) == 1:
+        hint += "but this set holds one system only; build it from two, or score with reference-free metrics"
+    else:
+        hint += f"with one of: {_named(others or cells.systems)}"
+    why = "but the translations under test have none"
+    return InputError(f"{wanted}, {why}", path=challenge_set.directory, hint=hint)
 
 
 def _named(systems: Sequence[str]) -> str:

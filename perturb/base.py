@@ -70,6 +70,11 @@ class Perturbation(ABC):
     absent: ClassVar[str] = "nothing to change"
     """Reason in the build report when no candidate was found: ``no number in the text``."""
 
+    @classmethod
+    def needs_in(cls, target_lang: str) -> frozenset[Need]:
+        """What it needs for texts in ``target_lang``: only English is ever parsed."""
+        return cls.needs if same_language(target_lang, "en") else cls.needs - {"parse"}
+
     def supports(self, target_lang: str) -> bool:
         """Whether this category is made for texts in ``target_lang``."""
         return not self.languages or any(same_language(target_lang, known) for known in self.languages)
@@ -171,7 +176,9 @@ def make_pair(perturbation: Perturbation, example: Example, seed: int) -> Pair:
             severity=perturbation.severity,
             generator=Generator(perturbation.category, perturbation.version, "rule", seed),
         )
-    raise NotApplicableError("every candidate was a no-op" if rejected else perturbation.absent)
+    raise NotApplicableError(
+        "every change would leave the text as it is" if rejected else perturbation.absent
+    )
 
 
 def pair_id(translation: Translation, category: str) -> str:

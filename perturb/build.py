@@ -13,7 +13,7 @@ from typing import Any
 from challenge_sets import DataReport, InputError, MissingExtraError, SetWriter, Translation
 from challenge_sets.console import progress
 from challenge_sets.files import dump_json, sha256_file
-from challenge_sets.languages import english, same_language
+from challenge_sets.languages import english
 from challenge_sets.parallel import chunked, ordered_map
 from challenge_sets.readers import Reader
 from perturb.base import PERTURBATIONS, Example, NotApplicableError, Perturbation, make_pair
@@ -23,6 +23,9 @@ OTHERS_KEPT = 256
 
 CHUNK = 32
 """Translations a worker takes at a time; fixed, so that the parser's batches do not depend on the workers."""
+
+
+_NO_PARSER = "needs the optional dependency 'english'"
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,12 @@ def build(reader: Reader, recipe: Recipe, out: Path, *, workers: int) -> BuildRe
         "source_format": reader.format,
         "licence": reader.licence,
         "reference": reader.reference_name,
-        "recipe": {"seed": recipe.seed, "limit": recipe.limit},
+        "recipe": {
+            "seed": recipe.seed,
+            "limit": recipe.limit,
+            "categories": recipe.categories,
+            "columns": dict(reader.options.columns),
+        },
         "inputs": [{"name": path.name, "sha256": sha256_file(path)} for path in reader.files],
     }
     data_report = DataReport()
@@ -126,6 +134,11 @@ def _make_pairs(
     workers: int,
 ) -> None:
     survey = Survey.of(reader.translations(DataReport()), recipe)
+    if not survey.translations:
+        source, target = reader.options.source_lang, reader.options.target_lang
+        raise InputError(
+            f"the input holds no translation from {source or 'any'} into {target or 'any'} language"
+        )
     chosen = _chosen_systems(recipe.systems, survey.systems, reader.systems_under_test())
     categories = usable_categories(recipe.categories, survey.target_langs, report)
     report.pairs.update(dict.fromkeys(categories, 0))
@@ -133,7 +146,7 @@ def _make_pairs(
     writer.about["language_pairs"] = sorted(survey.language_pairs)
     writer.about["name"] = f"{reader.format} {', '.join(sorted(survey.language_pairs))}"
     writer.about["generators"] = {name: PERTURBATIONS[name].version for name in categories}
-    if any(_needs_parse(PERTURBATIONS[name], tag) for name in categories for tag in survey.target_langs):
+    if any("parse" in PERTURBATIONS[name].needs_in(tag) for name, tags in categories.items() for tag in tags):
         writer.about["analysers"] = {"en": english.identity()}
 
     def under_test() -> Iterator[Translation]:
@@ -194,33 +207,33 @@ class Survey:
 
 
 def usable_categories(
-    wanted: tuple[str, ...] | None, target_langs: set[str], report: BuildReport
-) -> tuple[str, ...]:
-    """The categories to make; what cannot be made here is left out with a reason, or refused if named."""
-    names = tuple(PERTURBATIONS) if wanted is None else wanted
-    usable = []
-    for name in names:
+    wanted: tuple[str, ...] | None, target_langs: Collection[str], report: BuildReport
+) -> dict[str, frozenset[str]]:
+    """The categories to make, each with the languages it is made in.
+
+    What cannot be made here is left out with a reason, or refused if it was named.
+    """
+    usable = {}
+    for name in PERTURBATIONS if wanted is None else wanted:
         cls = PERTURBATIONS[name]
-        languages = [tag for tag in sorted(target_langs) if cls().supports(tag)]
-        if not languages:
+        made_for = {tag for tag in target_langs if cls().supports(tag)}
+        parser = english.available()
+        languages = {tag for tag in made_for if parser or "parse" not in cls.needs_in(tag)}
+        if not made_for:
             why = f"not made for {', '.join(sorted(target_langs))}"
         elif "llm" in cls.needs:
             why = "needs an LLM"
-        elif any(_needs_parse(cls, tag) for tag in languages) and not english.available():
+        elif not languages:
             if wanted is not None:
                 raise MissingExtraError(f"the category '{name}'", "english")
-            why = "needs the optional dependency 'english'"
+            why = _NO_PARSER
         else:
-            usable.append(name)
+            usable[name] = frozenset(languages)
             continue
         if wanted is not None:
             raise InputError(f"the category '{name}' cannot be made here: {why}")
         report.skipped[name] = why
-    return tuple(usable)
-
-
-def _needs_parse(cls: type[Perturbation], target_lang: str) -> bool:
-    return "parse" in cls.needs and same_language(target_lang, "en")
+    return usable
 
 
 def _chosen_systems(
@@ -250,7 +263,8 @@ def _first_items(translations: Iterable[Translation], limit: int | None) -> Iter
 class _Worker:
     """What a worker process holds between chunks."""
 
-    perturbations: tuple[Perturbation, ...]
+    perturbations: tuple[tuple[Perturbation, frozenset[str]], ...]
+    """Each with the target languages it is made in."""
     seed: int
     others: dict[str, tuple[Translation, ...]]
 
@@ -258,9 +272,12 @@ class _Worker:
 _worker: _Worker | None = None
 
 
-def _start_worker(categories: tuple[str, ...], seed: int, others: dict[str, tuple[Translation, ...]]) -> None:
+def _start_worker(
+    categories: dict[str, frozenset[str]], seed: int, others: dict[str, tuple[Translation, ...]]
+) -> None:
     global _worker  # noqa: PLW0603 - a process pool hands its initializer no other place to keep state
-    _worker = _Worker(tuple(PERTURBATIONS[name]() for name in categories), seed, others)
+    perturbations = tuple((PERTURBATIONS[name](), languages) for name, languages in categories.items())
+    _worker = _Worker(perturbations, seed, others)
 
 
 Made = tuple[list[tuple[str, str]], Counter[tuple[str, str]]]
@@ -272,21 +289,26 @@ def _perturb_chunk(chunk: list[Translation]) -> Made:
         raise RuntimeError("the worker was not started")
     lines: list[tuple[str, str]] = []
     refusals: Counter[tuple[str, str]] = Counter()
-    parsing = any("parse" in perturbation.needs for perturbation in _worker.perturbations)
+    parsed = {
+        tag
+        for perturbation, languages in _worker.perturbations
+        for tag in languages
+        if "parse" in perturbation.needs_in(tag)
+    }
     texts = dict.fromkeys(
         translation.hypothesis
         for translation in chunk
-        if parsing and same_language(translation.target_lang, "en") and translation.hypothesis.strip()
+        if translation.target_lang in parsed and translation.hypothesis.strip()
     )
     parses = dict(zip(texts, english.parse(texts), strict=True)) if texts else {}
     for translation in chunk:
-        example = Example(
-            translation, parses.get(translation.hypothesis), _worker.others[translation.target_lang]
-        )
-        for perturbation in _worker.perturbations:
+        tag = translation.target_lang
+        example = Example(translation, parses.get(translation.hypothesis), _worker.others[tag])
+        for perturbation, languages in _worker.perturbations:
             category = perturbation.category
-            if not perturbation.supports(translation.target_lang):
-                refusals[category, f"not made for {translation.target_lang}"] += 1
+            if tag not in languages:
+                made = perturbation.supports(tag)
+                refusals[category, _NO_PARSER if made else f"not made for {tag}"] += 1
                 continue
             try:
                 pair = make_pair(perturbation, example, _worker.seed)

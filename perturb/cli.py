@@ -39,7 +39,7 @@ def list_categories(target_lang: TargetLang = None, as_json: AsJson = False) -> 
                     "kind": cls.kind,
                     "severity": cls.severity,
                     "languages": list(cls.languages) or ["any"],
-                    "needs": sorted(cls.needs),
+                    "needs": sorted(cls.needs if tag is None else cls.needs_in(tag)),
                     "version": cls.version,
                     "description": cls.description,
                 }
@@ -109,12 +109,14 @@ def build(
     if as_json:
         typer.echo(dump_json({"set": str(out), "categories": report.to_json()}, indent=1))
         return
+    width = max(map(len, report.pairs), default=0) + 2
     for category, made in report.pairs.items():
         reasons = report.reasons.get(category, Counter()).most_common(3)
         why = "; ".join(f"{reason} ({times})" for reason, times in reasons)
-        typer.echo(f"{category:26}{made:8}{'   not applied: ' if why else ''}{why}")
-    for category, why in report.skipped.items():
-        typer.echo(f"{category:26}{'-':>8}   left out: {why}")
+        typer.echo(f"{category:{width}}{made:8}{'   not applied: ' if why else ''}{why}")
+    for why in dict.fromkeys(report.skipped.values()):
+        names = (category for category, reason in report.skipped.items() if reason == why)
+        typer.echo(f"left out, {why}: {', '.join(names)}")
     typer.echo(f"{report.pairs.total()} pairs in {out}")
 
 
