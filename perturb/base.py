@@ -176,9 +176,7 @@ def make_pair(perturbation: Perturbation, example: Example, seed: int) -> Pair:
             severity=perturbation.severity,
             generator=Generator(perturbation.category, perturbation.version, "rule", seed),
         )
-    raise NotApplicableError(
-        "every change would leave the text as it is" if rejected else perturbation.absent
-    )
+    raise NotApplicableError("no change makes another valid text" if rejected else perturbation.absent)
 
 
 def pair_id(translation: Translation, category: str) -> str:

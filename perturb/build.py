@@ -135,10 +135,8 @@ def _make_pairs(
 ) -> None:
     survey = Survey.of(reader.translations(DataReport()), recipe)
     if not survey.translations:
-        source, target = reader.options.source_lang, reader.options.target_lang
-        raise InputError(
-            f"the input holds no translation from {source or 'any'} into {target or 'any'} language"
-        )
+        source, target = reader.options.source_lang or "any", reader.options.target_lang or "any"
+        raise InputError(f"the input holds no translation from {source} into {target} language")
     chosen = _chosen_systems(recipe.systems, survey.systems, reader.systems_under_test())
     categories = usable_categories(recipe.categories, survey.target_langs, report)
     report.pairs.update(dict.fromkeys(categories, 0))

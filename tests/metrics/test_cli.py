@@ -139,7 +139,7 @@ def test_paths_and_summary_on_stdout_nothing_on_stderr(
         str(out / "scores.csv"),
         str(out / "scores.json"),
         "bleu [en]: 24 ok; 6 pairs blind by construction; 13 scored, 0 from the store, 11 duplicates",
-        "length [en] (sentinel): 24 ok; 6 pairs blind by construction; "
+        "length [en] (sentinel): 24 ok; 0 pairs blind by construction; "
         "13 scored, 0 from the store, 11 duplicates",
     ]
 

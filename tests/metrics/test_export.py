@@ -73,6 +73,18 @@ def test_what_cannot_be_one_corpus_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
+def test_a_pseudo_reference_names_the_file_whatever_its_name(tmp_path: Path) -> None:
+    with SetWriter(tmp_path / "set", {"systems_under_test": ["A"]}) as writer:
+        for system in ("A", "org/B 1"):
+            writer.add(Translation("i/1", system, "house", "Haus eins", "en", "de", "i/1"))
+        edits = diff("Haus eins", "Haus zwei")
+        writer.add(Pair("p", "i/1", "A", "number", "error", "Haus eins", "Haus zwei", edits, "major", RULE))
+    made = ChallengeSet(tmp_path / "set")
+    score_set(made, ["chrf"], tmp_path / "scores", workers=1, pseudo_reference="org/B 1")
+    (path,) = export_mtme(made, tmp_path / "scores", tmp_path / "out")
+    assert path.name == "chrf-org%2FB%201.seg.score"
+
+
 def test_command(tmp_path: Path, command: Callable[..., CompletedProcess[str]]) -> None:
     made = make_set(tmp_path / "set")
     score_set(made, ["chrf"], tmp_path / "scores", workers=1)

@@ -79,7 +79,7 @@ def test_the_first_valid_candidate_is_taken() -> None:
     ("candidates", "hypothesis", "reason"),
     [
         ([], "abc", "nothing fixed"),
-        ([[Change(0, 1, "a")]], "abc", "every candidate was a no-op"),
+        ([[Change(0, 1, "a")]], "abc", "no change makes another valid text"),
         ([[Change(0, 1, "x")]], "  ", "the translation is empty"),
     ],
 )

@@ -76,7 +76,8 @@ def test_systems_and_limit(tmp_path: Path) -> None:
 def test_the_manifest_tells_how_the_set_was_made(tmp_path: Path) -> None:
     bundled(tmp_path, Recipe(categories=("number", "identity"), seed=9), target_lang="de")
     manifest = json.loads((tmp_path / "set.json").read_text(encoding="utf-8"))
-    assert manifest["recipe"] == {"seed": 9, "limit": None}
+    names = ["number", "identity"]
+    assert manifest["recipe"] == {"seed": 9, "limit": None, "categories": names, "columns": {}}
     assert set(manifest["generators"]) == {"number", "identity"}
     assert manifest["language_pairs"] == ["en-de"]
     (entry,) = manifest["inputs"]
@@ -117,6 +118,10 @@ def test_without_the_parser_the_other_categories_run(tmp_path: Path, monkeypatch
         bundled(tmp_path / "named", Recipe(categories=("omitted_subject",)), target_lang="en")
     german = bundled(tmp_path / "german", Recipe(categories=("word_order",)), target_lang="de")
     assert german.pairs["word_order"] > 0
+    # German word order needs no parser, whatever else is in the input.
+    mixed = bundled(tmp_path / "mixed")
+    assert mixed.pairs["word_order"] == german.pairs["word_order"]
+    assert mixed.reasons["word_order"]["needs the optional dependency 'english'"] > 0
 
 
 Run = Callable[..., CompletedProcess[str]]
@@ -157,6 +162,8 @@ def test_list(command: Run) -> None:
     rows = {row["category"]: row for row in json.loads(command("perturb", "list", "--json").stdout)}
     assert rows["omitted_subject"]["needs"] == ["parse"]
     assert rows["modern_sense"]["needs"] == ["llm"]
+    german = json.loads(command("perturb", "list", "--target-lang", "de", "--json").stdout)
+    assert {row["category"]: row["needs"] for row in german}["word_order"] == []
     japanese = json.loads(command("perturb", "list", "--target-lang", "jpn", "--json").stdout)
     assert "omitted_subject" not in {row["category"] for row in japanese}
     assert "number" in {row["category"] for row in japanese}
