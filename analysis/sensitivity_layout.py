@@ -256,7 +256,7 @@ def _details(table: SensitivityTable, cells: Sequence[Cell], title: str, label: 
         rows.append(tuple(row))
     text = (
         *caption(table, cells),
-        "Share of wins with Wilson's interval.",
+        "Share of wins with Wilson's interval, which takes the pairs for independent.",
         f"Smallest detectable difference: at {100 * POWER:g} % power, before correction.",
     )
     return Sheet(f"{label}-cells", f"{title}, every cell", text, tuple(columns), tuple(rows), long=True)

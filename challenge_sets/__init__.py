@@ -2,7 +2,9 @@
 
 from challenge_sets.errors import InputError, MissingExtraError
 from challenge_sets.records import (
+    BLIND,
     KINDS,
+    SCORE_COLUMNS,
     SEVERITIES,
     SIDES,
     STATUSES,
@@ -22,26 +24,6 @@ from challenge_sets.records import (
 )
 from challenge_sets.report import DataReport
 from challenge_sets.sets import ChallengeSet, SetWriter
-
-BLIND = "blind by construction"
-"""How the reason of a score starts that the metric could not have told from the pair's other side."""
-
-SCORE_COLUMNS = (
-    "metric",
-    "signature",
-    "unit",
-    "pair",
-    "side",
-    "item",
-    "system",
-    "doc",
-    "condition",
-    "value",
-    "raw",
-    "status",
-    "reason",
-)
-"""Columns of ``scores.csv``, one row a score."""
 
 __all__ = [
     "BLIND",

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self, get_args
 
+from challenge_sets.json_fields import integer, mapping, optional_string, string
+
 Kind = Literal["error", "variation", "control"]
 Severity = Literal["minor", "major", "critical", "none"]
 VettingStatus = Literal["none", "accepted", "rejected"]
@@ -41,9 +43,9 @@ class Turn:
     def from_json(cls, value: Mapping[str, Any]) -> Self:
         """Inverse of ``to_json``; ``ValueError`` where a field is missing or no string."""
         return cls(
-            _string(value, "speaker"),
-            _string(value, "text"),
-            None if value.get("time") is None else _string(value, "time"),
+            string(value, "speaker"),
+            string(value, "text"),
+            None if value.get("time") is None else string(value, "time"),
         )
 
 
@@ -91,18 +93,18 @@ class Translation:
     def from_json(cls, value: Mapping[str, Any]) -> Self:
         """Inverse of ``to_json``; ``ValueError`` says which field is wrong."""
         return cls(
-            item=_string(value, "item"),
-            system=_string(value, "system"),
-            source=_string(value, "source"),
-            hypothesis=_string(value, "hypothesis"),
-            source_lang=_string(value, "source_lang"),
-            target_lang=_string(value, "target_lang"),
-            doc=_string(value, "doc"),
-            position=_integer(value, "position"),
-            reference=_optional_string(value, "reference"),
+            item=string(value, "item"),
+            system=string(value, "system"),
+            source=string(value, "source"),
+            hypothesis=string(value, "hypothesis"),
+            source_lang=string(value, "source_lang"),
+            target_lang=string(value, "target_lang"),
+            doc=string(value, "doc"),
+            position=integer(value, "position"),
+            reference=optional_string(value, "reference"),
             context=tuple(Turn.from_json(turn) for turn in value.get("context") or ()),
-            domain=_optional_string(value, "domain"),
-            meta=_mapping(value, "meta"),
+            domain=optional_string(value, "domain"),
+            meta=mapping(value, "meta"),
         )
 
 
@@ -130,7 +132,7 @@ class Span:
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Self:
         """Inverse of ``to_json``."""
-        return cls(_integer(value, "start"), _integer(value, "end"), _string(value, "text"))
+        return cls(integer(value, "start"), integer(value, "end"), string(value, "text"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,16 +175,16 @@ class Generator:
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Self:
         """Inverse of ``to_json``."""
-        how = _string(value, "how")
+        how = string(value, "how")
         if how not in ("rule", "llm", "hybrid", "given"):
             raise ValueError(f"generator.how is {how!r}")
         seed = value.get("seed")
         return cls(
-            _string(value, "name"),
-            _string(value, "version"),
+            string(value, "name"),
+            string(value, "version"),
             how,  # type: ignore[arg-type]
-            None if seed is None else _integer(value, "seed"),
-            _optional_string(value, "model"),
+            None if seed is None else integer(value, "seed"),
+            optional_string(value, "model"),
         )
 
 
@@ -200,10 +202,10 @@ class Vetting:
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Self:
         """Inverse of ``to_json``."""
-        status = _string(value, "status")
+        status = string(value, "status")
         if status not in get_args(VettingStatus):
             raise ValueError(f"vetting.status is {status!r}")
-        return cls(status, _optional_string(value, "by"))  # type: ignore[arg-type]
+        return cls(status, optional_string(value, "by"))  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,18 +271,39 @@ class Pair:
     def from_json(cls, value: Mapping[str, Any]) -> Self:
         """Inverse of ``to_json``; ``ValueError`` says which field is wrong."""
         return cls(
-            pair=_string(value, "pair"),
-            item=_string(value, "item"),
-            system=_string(value, "system"),
-            category=_string(value, "category"),
-            kind=_string(value, "kind"),  # type: ignore[arg-type]
-            original=_string(value, "original"),
-            perturbed=_string(value, "perturbed"),
+            pair=string(value, "pair"),
+            item=string(value, "item"),
+            system=string(value, "system"),
+            category=string(value, "category"),
+            kind=string(value, "kind"),  # type: ignore[arg-type]
+            original=string(value, "original"),
+            perturbed=string(value, "perturbed"),
             edits=tuple(Edit.from_json(edit) for edit in value["edits"]),
-            severity=_string(value, "severity"),  # type: ignore[arg-type]
-            generator=Generator.from_json(_mapping(value, "generator")),
+            severity=string(value, "severity"),  # type: ignore[arg-type]
+            generator=Generator.from_json(mapping(value, "generator")),
             vetting=Vetting.from_json(value.get("vetting") or {"status": "none"}),
         )
+
+
+BLIND = "blind by construction"
+"""How the reason of a score starts that the metric could not have told from the pair's other side."""
+
+SCORE_COLUMNS = (
+    "metric",
+    "signature",
+    "unit",
+    "pair",
+    "side",
+    "item",
+    "system",
+    "doc",
+    "condition",
+    "value",
+    "raw",
+    "status",
+    "reason",
+)
+"""Columns of ``scores.csv``, one row a score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +311,7 @@ class Score:
     """One metric's answer for one text. ``value``: higher is better, always; ``raw``: as the metric gave it.
 
     A missing score is missing: ``value`` is ``None`` unless ``status`` is ``ok``, and ``reason`` says why.
-    With ``status`` ``ok``, a ``reason`` starting with ``challenge_sets.BLIND`` says that the metric
+    With ``status`` ``ok``, a ``reason`` starting with ``BLIND`` says that the metric
     cannot tell this side of the pair from the other by construction.
     """
 
@@ -311,30 +334,3 @@ class Score:
             raise ValueError(f"status is {self.status!r}, it is one of {', '.join(STATUSES)}")
         if (self.value is not None) != (self.status == "ok"):
             raise ValueError(f"status {self.status} with value {self.value}")
-
-
-def _string(value: Mapping[str, Any], key: str) -> str:
-    found = value.get(key)
-    if not isinstance(found, str):
-        raise ValueError(f"'{key}' is {'missing' if found is None else 'not a string'}")
-    return found
-
-
-def _optional_string(value: Mapping[str, Any], key: str) -> str | None:
-    return None if value.get(key) is None else _string(value, key)
-
-
-def _integer(value: Mapping[str, Any], key: str) -> int:
-    found = value.get(key)
-    if not isinstance(found, int) or isinstance(found, bool):
-        raise ValueError(f"'{key}' is {'missing' if found is None else 'not a whole number'}")
-    return found
-
-
-def _mapping(value: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    found = value.get(key)
-    if found is None:
-        return {}
-    if not isinstance(found, Mapping):
-        raise ValueError(f"'{key}' is not an object")
-    return found
