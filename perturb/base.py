@@ -45,6 +45,13 @@ class Example:
         """The hypothesis, the text that is perturbed."""
         return self.translation.hypothesis
 
+    @property
+    def required_parse(self) -> Doc:
+        """The parse, for a perturbation that cannot do without; raises ``NotApplicableError`` without it."""
+        if self.parse is None:
+            raise NotApplicableError("the text was not parsed")
+        return self.parse
+
 
 class NotApplicableError(Exception):
     """Raised by a perturbation to say why this text gives no pair; ends up in the build report."""

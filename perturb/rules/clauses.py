@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
-from perturb.rules.edits import word_set
+from perturb.rules.tables import word_set
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span, Token
@@ -29,6 +29,7 @@ _TAGS: dict[Form, str] = {
     "gerund": "VBG",
 }
 _CAUSING = word_set("have get let make help see hear watch feel")
+_WRITTEN_OUT = dict.fromkeys(("'s", "’s", "'m", "’m", "'re", "’re"), "be") | {"ca": "can", "wo": "will"}
 _PERSON = {"i": 1, "you": 2, "he": 3, "she": 3, "it": 3, "we": 4, "they": 4}
 _SINGULAR_WORDS = word_set("this that everyone everything someone something nobody nothing one")
 _PLURAL_WORDS = word_set("these those many few both several some others")
@@ -160,17 +161,7 @@ def lemma_of(token: Token) -> str:
 
     Empty where the lemma does not give the word back: the lemmatiser's rules make "hop" of "hopes".
     """
-    written = {
-        "'s": "be",
-        "’s": "be",
-        "'m": "be",
-        "’m": "be",
-        "'re": "be",
-        "’re": "be",
-        "ca": "can",
-        "wo": "will",
-    }
-    lemma = written.get(token.lower_, str(token.lemma_).lower())
+    lemma = _WRITTEN_OUT.get(token.lower_, str(token.lemma_).lower())
     if (
         token.tag_ not in ("VBZ", "VBD", "VBN", "VBG")
         or token.lower_[:1] in ("'", "’")

@@ -14,11 +14,6 @@ _CONSONANT_SOUND = re.compile(r"(?:uni(?!n|m)|us[aeiu]|eu|one\b|once\b|u[kt][ie]
 _VOWEL_SOUND = re.compile(r"(?:[aeiou]|hour|hono|heir|honest|8|1[18]\b)", re.IGNORECASE)
 
 
-def word_set(words: str) -> frozenset[str]:
-    """A set of words, written as running text."""
-    return frozenset(words.split())
-
-
 def begins_sentence(text: str, position: int) -> bool:
     """Whether a capital is due at ``position``: nothing, an end or an opening quote before.
 

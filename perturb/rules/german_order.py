@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from perturb.base import Change
-from perturb.rules.edits import word_set
+from perturb.rules.tables import word_set
 
 _FINITE = (
     "bin|bist|ist|sind|seid|war|waren|habe|hat|haben|hatte|hatten|wird|werden|wurde|wurden|werde|kann|können"

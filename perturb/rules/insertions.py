@@ -11,8 +11,17 @@ from challenge_sets import Translation
 from perturb.base import PERTURBATIONS, Change, Example, NotApplicableError, Perturbation
 from perturb.rules.phrases import additions
 from perturb.rules.phrases.concepts import concepts
-from perturb.rules.phrases.plain import balanced, base_language, inside, protected, sentences, spaced
+from perturb.rules.phrases.plain import (
+    balanced,
+    base_language,
+    inside,
+    opens_sentence,
+    protected,
+    sentences,
+    spaced,
+)
 from perturb.rules.phrases.repeats import repeated_spans
+from perturb.rules.phrases.slips import Slip
 from perturb.rules.phrases.tails import added_sentences, added_tails
 
 _SHORT_SOURCE = 20
@@ -41,10 +50,8 @@ class Untranslated(Perturbation):
     def candidates(self, example: Example, rng: random.Random) -> Iterator[Sequence[Change]]:
         """A word of the lexicon, else a sentence or clause where both sides have as many, else all."""
         translation = example.translation
-        source_lang, target_lang = (
-            base_language(translation.source_lang),
-            base_language(translation.target_lang),
-        )
+        source_lang = base_language(translation.source_lang)
+        target_lang = base_language(translation.target_lang)
         if source_lang == target_lang:
             raise NotApplicableError("source and target are the same language")
         if not translation.source.strip():
@@ -57,9 +64,7 @@ class Untranslated(Perturbation):
             yield [Change(start, end, new)]
 
 
-def _source_words(
-    translation: Translation, source_lang: str, target_lang: str
-) -> Iterator[tuple[int, int, str]]:
+def _source_words(translation: Translation, source_lang: str, target_lang: str) -> Iterator[Slip]:
     text, source = translation.hypothesis, translation.source
     lowered = text.lower()
     spans = protected(text)
@@ -68,10 +73,10 @@ def _source_words(
             continue
         # Once on each side: then the one is the other's translation, as far as a lexicon can tell.
         targets = list(there.finditer(text))
-        sources = {found.start(): found for found in here.finditer(source)}
+        sources = list(here.finditer(source))
         if len(targets) != 1 or len(sources) != 1:
             continue
-        found, word = targets[0], next(iter(sources.values())).group()
+        found, word = targets[0], sources[0].group()
         if (
             _alike(word, found.group())
             or text[found.end() : found.end() + 1] in ("'", "’")
@@ -94,13 +99,12 @@ def _part_of_name(text: str, start: int, end: int) -> bool:
     """A capital inside a sentence, or one behind the word: ``King Wu``, ``the Water Margin``."""
     if text[end : end + 1] == " " and text[end + 1 : end + 2].isupper():
         return True
-    before = text[:start].rstrip(" \"'“‘(")
-    return text[start].isupper() and bool(before) and before[-1] not in ".!?:\n"
+    return text[start].isupper() and not opens_sentence(text, start)
 
 
 def _source_sentences(
     translation: Translation, source_lang: str, target_lang: str, rng: random.Random
-) -> Iterator[tuple[int, int, str]]:
+) -> Iterator[Slip]:
     text, source = translation.hypothesis, translation.source
     targets, sources = sentences(text, target_lang), sentences(source, source_lang)
     if len(targets) != len(sources):
@@ -130,9 +134,7 @@ def _source_sentences(
             yield start, end, piece
 
 
-def _source_clauses(
-    translation: Translation, source_lang: str, rng: random.Random
-) -> Iterator[tuple[int, int, str]]:
+def _source_clauses(translation: Translation, source_lang: str, rng: random.Random) -> Iterator[Slip]:
     """The first or last clause of one sentence, where clauses are as many and as long on both sides."""
     if source_lang in _OTHER_ORDER:
         return
@@ -197,6 +199,7 @@ class Addition(Perturbation):
         translation = example.translation
         language = base_language(translation.target_lang)
         register = _register(translation)
+        # A tail is tried first twice as often as a sentence.
         kinds = [added_tails, added_tails, added_sentences]
         rng.shuffle(kinds)
         for kind in dict.fromkeys(kinds):

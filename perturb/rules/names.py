@@ -5,13 +5,17 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from perturb.base import PERTURBATIONS, Change, Example, NotApplicableError, Perturbation
 from perturb.rules.edits import replace_word
-from perturb.rules.lexica import groups, rows
 from perturb.rules.lexica.gazetteer import exchanges
 from perturb.rules.lexica.mentions import chinese_names, mentions
 from perturb.rules.lexica.romanisation import CYCLE, characters, korean, pinyin_splits
+from perturb.rules.tables import read_groups, read_rows
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
 
 
 def _changes(text: str, mapping: dict[str, str]) -> list[Change]:
@@ -38,9 +42,7 @@ class NamedEntity(Perturbation):
 
     def candidates(self, example: Example, rng: random.Random) -> Iterator[Sequence[Change]]:
         """Names known by a list or by their form, in random order; at most eight mentions are changed."""
-        if example.parse is None:
-            raise NotApplicableError("the text was not parsed")
-        for mapping in exchanges(example.parse, example.translation, rng):
+        for mapping in exchanges(example.required_parse, example.translation, rng):
             changes = _changes(example.text, mapping)
             if 1 <= len(changes) <= 8:
                 yield changes
@@ -60,12 +62,11 @@ class NameFormat(Perturbation):
 
     def candidates(self, example: Example, rng: random.Random) -> Iterator[Sequence[Change]]:
         """Names whose syllables can be read in one way only, in random order."""
-        if example.parse is None:
-            raise NotApplicableError("the text was not parsed")
+        doc = example.required_parse
         lang = example.translation.source_lang
         if lang not in ("ko", "lzh") and not lang.startswith("zh"):
             raise NotApplicableError("the source is neither Chinese nor Korean")
-        forms = _korean_forms(example) if lang == "ko" else _chinese_forms(example)
+        forms = _korean_forms(example) if lang == "ko" else _chinese_forms(example, doc)
         rng.shuffle(forms)
         # Family name and given name run together are the boldest of the forms: last.
         forms.sort(key=lambda mapping: any(" " in old and "-" not in new for old, new in mapping.items()))
@@ -74,9 +75,14 @@ class NameFormat(Perturbation):
                 yield _changes(example.text, mapping)
 
 
-def _chinese_forms(example: Example) -> list[dict[str, str]]:
+def _chinese_forms(example: Example, doc: Doc) -> list[dict[str, str]]:
     text, source = example.text, example.translation.source
-    listed = {place for key, members in groups("name_groups").items() if "place" in key for place in members}
+    listed = {
+        place
+        for key, members in read_groups("lexica/name_groups.tsv").items()
+        if "place" in key
+        for place in members
+    }
     forms: list[dict[str, str]] = []
     days: dict[str, str] = {}
     for match in re.finditer(r"(?<![\w'’-])[A-Z][a-z]+(?:-[a-z]+)?(?![\w-])", text):
@@ -94,24 +100,22 @@ def _chinese_forms(example: Example) -> list[dict[str, str]]:
         elif splits[0][0] == "zi" and characters(splits[0], source):
             forms.append({word: f"Zi {splits[0][1].capitalize()}"})
     # Days of the cycle are all written in one way, or the text would look careless.
-    return forms + ([days] if days else []) + _person_forms(example)
+    return forms + ([days] if days else []) + _person_forms(doc)
 
 
-def _person_forms(example: Example) -> list[dict[str, str]]:
-    assert example.parse is not None
-    text, names = example.text, list(chinese_names(example.parse))
+def _person_forms(doc: Doc) -> list[dict[str, str]]:
+    names = list(chinese_names(doc))
     # Two persons spelled in two ways in one text are a slip; one person in another spelling is a choice.
     if len(names) != 1:
         return []
     name = names[0]
-    whole = f"{name.family} {name.given}"
     splits = pinyin_splits(name.given.lower())
-    if len(splits) != 1 or any(place.before != name.family for place in mentions(text, name.given)):
+    if len(splits) != 1 or any(place.before != name.family for place in mentions(doc.text, name.given)):
         return []
     # A family name joined to a given name of one syllable would read as a misspelling: it is left alone.
     if len(splits[0]) != 2:
         return []
-    return [{whole: f"{name.family} {splits[0][0].capitalize()}-{splits[0][1]}"}]
+    return [{f"{name.family} {name.given}": f"{name.family} {splits[0][0].capitalize()}-{splits[0][1]}"}]
 
 
 def _korean_forms(example: Example) -> list[dict[str, str]]:
@@ -134,8 +138,6 @@ class NameAnnotation(Perturbation):
 
     def candidates(self, example: Example, rng: random.Random) -> Iterator[Sequence[Change]]:
         """Names found in the source come first, then abbreviations and cities, each in random order."""
-        if example.parse is None:
-            raise NotApplicableError("the text was not parsed")
         for glosses in (list(_from_source(example)), list(_from_lexicon(example))):
             rng.shuffle(glosses)
             for end, gloss in glosses:
@@ -144,10 +146,9 @@ class NameAnnotation(Perturbation):
 
 def _from_source(example: Example) -> Iterator[tuple[int, str]]:
     lang, source = example.translation.source_lang, example.translation.source
-    text, doc = example.text, example.parse
-    assert doc is not None
+    text, doc = example.text, example.required_parse
     if lang in ("lzh", "ja") or lang.startswith("zh"):
-        for name, language, *spellings in rows("glosses"):
+        for name, language, *spellings in read_rows("lexica/glosses.tsv"):
             known = [spelling for spelling in spellings if spelling in source]
             if (language == "ja") == (lang == "ja") and len(known) == 1:
                 yield from _first(text, name, known[0])
@@ -169,10 +170,10 @@ def _from_source(example: Example) -> Iterator[tuple[int, str]]:
 
 def _from_lexicon(example: Example) -> Iterator[tuple[int, str]]:
     text = example.text
-    for short, long in rows("abbreviations"):
+    for short, long in read_rows("lexica/abbreviations.tsv"):
         if long.lower() not in text.lower():
             yield from _first(text, short, long)
-    for city, country in rows("city_countries"):
+    for city, country in read_rows("lexica/city_countries.tsv"):
         if country[:5] not in text:
             yield from _first(text, city, country)
 

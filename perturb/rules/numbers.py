@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from perturb.base import PERTURBATIONS, Change, Example, Perturbation
 from perturb.rules.phrases.digits import digit_slips
 from perturb.rules.phrases.number_words import number_word_slips
-from perturb.rules.phrases.plain import base_language
+from perturb.rules.phrases.slips import slip_candidates
 from perturb.rules.phrases.units import unit_slips
 
 
@@ -28,12 +28,10 @@ class Number(Perturbation):
 
     def candidates(self, example: Example, rng: random.Random) -> Iterator[Sequence[Change]]:
         """Digits or words first, by chance; every place of the text once."""
-        language = base_language(example.translation.target_lang)
         kinds = [digit_slips, number_word_slips]
         rng.shuffle(kinds)
         for slips in kinds:
-            for start, end, new in slips(example.text, language, rng):
-                yield [Change(start, end, new)]
+            yield from slip_candidates(slips, example, rng)
 
 
 @PERTURBATIONS.register("unit_date")
@@ -52,6 +50,4 @@ class UnitDate(Perturbation):
 
     def candidates(self, example: Example, rng: random.Random) -> Iterator[Sequence[Change]]:
         """Every place of the text once, in random order."""
-        language = base_language(example.translation.target_lang)
-        for start, end, new in unit_slips(example.text, language, rng):
-            yield [Change(start, end, new)]
+        return slip_candidates(unit_slips, example, rng)

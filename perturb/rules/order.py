@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from challenge_sets.languages import same_language
-from perturb.base import PERTURBATIONS, Change, Example, NotApplicableError, Perturbation
+from perturb.base import PERTURBATIONS, Change, Example, Perturbation
 from perturb.rules import clauses, edits
-from perturb.rules.edits import word_set
 from perturb.rules.german_order import german_moves
+from perturb.rules.tables import word_set
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
@@ -25,6 +25,8 @@ _FREE_ADJECTIVES = word_set(
     secret military criminal human local native elder adult expert royal imperial noble minor major
     """
 )
+# Before these words the adjective would join what follows: "a sea calm in broad daylight" is in order.
+_AFTER_NOUN = ("NOUN", "PROPN", "ADJ", "NUM", "ADP")
 _DETERMINERS = word_set("a an the this that these those his her its their our my your")
 
 
@@ -48,10 +50,8 @@ class WordOrder(Perturbation):
         """Moves of several kinds; the kind is drawn first, lest the commonest crowd out the others."""
         if same_language(example.translation.target_lang, "de"):
             kinds = german_moves(example.text)
-        elif example.parse is None:
-            raise NotApplicableError("no parse")
         else:
-            kinds = _english_moves(example.text, example.parse)
+            kinds = _english_moves(example.text, example.required_parse)
         kinds = [moves for moves in kinds if moves]
         rng.shuffle(kinds)
         for moves in kinds:
@@ -86,10 +86,6 @@ def _end(token: Token) -> int:
     return int(token.idx + len(token))
 
 
-# Behind these words the adjective would join what follows: "a sea calm in broad daylight" is in order.
-_AFTER_NOUN = ("NOUN", "PROPN", "ADJ", "NUM", "ADP")
-
-
 def _adjective_behind_noun(text: str, adjective: Token) -> Change | None:
     """``the old house`` → ``the house old``; an article before it is mended."""
     noun = adjective.head
@@ -110,11 +106,10 @@ def _adjective_behind_noun(text: str, adjective: Token) -> Change | None:
         after = noun.nbor()
         if after.text[:1] in ("'", "’", "-", "–") or after.pos_ in _AFTER_NOUN:
             return None
-    swapped = f"{noun.text} {adjective.text}"
     if before.lower_ in ("a", "an"):
         change = edits.replace_word(text, adjective.idx, _end(adjective), noun.text)
         return Change(change.start, _end(noun), f"{change.text} {adjective.text}")
-    return Change(adjective.idx, _end(noun), swapped)
+    return Change(adjective.idx, _end(noun), f"{noun.text} {adjective.text}")
 
 
 def _complement_before_verb(text: str, group: clauses.VerbGroup) -> Change | None:

@@ -6,16 +6,12 @@ from typing import TYPE_CHECKING
 
 from perturb.base import Change
 from perturb.rules import clauses, edits, verb_classes
-from perturb.rules.edits import word_set
+from perturb.rules.tables import word_set
 
 if TYPE_CHECKING:
     from spacy.tokens import Span
 
-_QUANTIFIED = word_set(
-    """
-    all every each both many few some several most much one none everyone everything
-    """
-)
+_QUANTIFIED = word_set("all every each both many few some several most much one none everyone everything")
 _WISHING = word_set("hope wish guess thank bet swear pray tend manage")
 _MODALS = {
     "can": "cannot",

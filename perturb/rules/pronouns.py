@@ -6,9 +6,9 @@ import random
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from perturb.base import PERTURBATIONS, Change, Example, NotApplicableError, Perturbation
+from perturb.base import PERTURBATIONS, Change, Example, Perturbation
 from perturb.rules import clauses, edits
-from perturb.rules.edits import word_set
+from perturb.rules.tables import word_set
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
@@ -48,11 +48,7 @@ _FAMILIES = (
     word_set("i me my mine myself"),
     word_set("you your yours yourself yourselves"),
 )
-_REFLEXIVE = word_set(
-    """
-    himself herself themselves themself ourselves myself yourself yourselves itself
-    """
-)
+_REFLEXIVE = word_set("himself herself themselves themself ourselves myself yourself yourselves itself")
 _TOGETHER = word_set("both all together each other another mutual between among together")
 # A possessive before one of these is bound to its clause, part of a title, or of a fixed phrase.
 _BOUND_NOUNS = word_set(
@@ -83,11 +79,9 @@ class Pronoun(Perturbation):
 
     def candidates(self, example: Example, rng: random.Random) -> Iterator[Sequence[Change]]:
         """Pronouns without another of their family in the sentence first; places in random order."""
-        if example.parse is None:
-            raise NotApplicableError("no parse")
         alone: list[list[Change]] = []
         repeated: list[list[Change]] = []
-        for token in example.parse:
+        for token in example.required_parse:
             options = _options(token)
             if not options:
                 continue

@@ -8,23 +8,24 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from perturb.base import PERTURBATIONS, Change, Example, NotApplicableError, Perturbation
-from perturb.rules.lexica import words
+from perturb.base import PERTURBATIONS, Change, Example, Perturbation
+from perturb.rules.clauses import FINITE
+from perturb.rules.tables import word_set
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span, Token
 
 _SUBJECTS = frozenset({"nsubj", "nsubjpass", "expl"})
-_FINITE = frozenset({"VBD", "VBZ", "VBP", "MD"})
-_PRONOUNS = words("he she it they we you this these there")
+_PRONOUNS = word_set("he she it they we you this these there")
 _OPENING_TAGS = frozenset({"PRON", "DET", "PROPN", "NOUN", "ADJ", "ADV", "NUM", "CCONJ", "ADP"})
-_NOT_OPENING = words("which who whom whose that not nor or yet as than when where how what")
+_FUNCTION_TAGS = frozenset({"PRON", "DET", "CCONJ", "ADV", "SCONJ", "ADP", "AUX"})
+_NOT_OPENING = word_set("which who whom whose that not nor or yet as than when where how what")
 _PAIRED = {"(": ")", "[": "]", "“": "”", "‘": "’", '"': '"'}
 
 
 def _finite(verb: Token) -> bool:
-    return verb.tag_ in _FINITE or any(
-        child.dep_ in ("aux", "auxpass") and child.tag_ in _FINITE for child in verb.children
+    return verb.tag_ in FINITE or any(
+        child.dep_ in ("aux", "auxpass") and child.tag_ in FINITE for child in verb.children
     )
 
 
@@ -70,13 +71,8 @@ def _lowered(token: Token) -> str | None:
     word = token.text
     if word == "I" or word.startswith(("I'", "I’")):
         return word[0]
-    known = token.pos_ in ("PRON", "DET", "CCONJ", "ADV", "SCONJ", "ADP", "AUX") and token.ent_type_ in (
-        "",
-        "DATE",
-        "TIME",
-        "CARDINAL",
-    )
-    return word[0].lower() if (known and word[1:].islower()) or word in ("A",) else None
+    no_name = token.pos_ in _FUNCTION_TAGS and token.ent_type_ in ("", "DATE", "TIME", "CARDINAL")
+    return word[0].lower() if (no_name and word[1:].islower()) or word == "A" else None
 
 
 @PERTURBATIONS.register("segmentation")
@@ -93,9 +89,7 @@ class Segmentation(Perturbation):
 
     def candidates(self, example: Example, rng: random.Random) -> Iterator[Sequence[Change]]:
         """Semicolons, clauses joined by "and", "but" or "so", and short sentences, in random order."""
-        doc = example.parse
-        if doc is None:
-            raise NotApplicableError("the text was not parsed")
+        doc = example.required_parse
         found = [*_semicolons(doc), *_coordinations(doc), *_neighbours(doc)]
         rng.shuffle(found)
         yield from found

@@ -6,18 +6,16 @@ import random
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from perturb.base import PERTURBATIONS, Change, Example, NotApplicableError, Perturbation
+from perturb.base import PERTURBATIONS, Change, Example, Perturbation
 from perturb.rules import clauses, edits, verb_classes
-from perturb.rules.edits import word_set
+from perturb.rules.tables import word_set
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
 
 _PRONOUNS = word_set("he she it they we i you")
 _QUANTIFIERS = word_set(
-    """
-    no none nobody nothing neither nor one all both each every many few several some any such
-    """
+    "no none nobody nothing neither nor one all both each every many few several some any such"
 )
 # With "it" these make an impersonal clause, which has no subject to omit.
 _IMPERSONAL = word_set("seem appear take happen turn rain snow matter follow be")
@@ -51,11 +49,9 @@ class OmittedSubject(Perturbation):
 
     def candidates(self, example: Example, rng: random.Random) -> Iterator[Sequence[Change]]:
         """Third-person and noun subjects first, then the speaker's own."""
-        if example.parse is None:
-            raise NotApplicableError("no parse")
         best: list[Change] = []
         later: list[Change] = []
-        for group in clauses.verb_groups(example.parse):
+        for group in clauses.verb_groups(example.required_parse):
             if _droppable_subject(group) and (change := _drop_subject(example.text, group)):
                 speaker = group.subject.lower_ in ("i", "we", "you", "it")
                 (later if speaker else best).append(change)
@@ -143,7 +139,7 @@ def _another_reading(group: clauses.VerbGroup) -> bool:
     word = before.lower_
     if word in ("that", "as", "than", "so", "what", "like", "not", "only", "which", "who", "or", "nor"):
         return True
-    if word in ("after", "before", "since", "until") and verb.tag_ not in FINITE_PAST:
+    if word in ("after", "before", "since", "until") and verb.tag_ not in ("VBD", "VBN", "VB"):
         return True
     if before.text == "," and any(
         child.dep_ in ("ccomp", "conj", "parataxis")
@@ -163,9 +159,6 @@ def _another_reading(group: clauses.VerbGroup) -> bool:
             return False
         return verb.dep_ != "conj" or not others or not _surely_differ(others[0], subject)
     return False
-
-
-FINITE_PAST = frozenset({"VBD", "VBN", "VB"})
 
 
 def _surely_differ(one: Token, other: Token) -> bool:
@@ -211,11 +204,9 @@ class OmittedObject(Perturbation):
 
     def candidates(self, example: Example, rng: random.Random) -> Iterator[Sequence[Change]]:
         """Verbs of a closed list, their objects right behind them; places in random order."""
-        if example.parse is None:
-            raise NotApplicableError("no parse")
         places = [
             edits.delete(example.text, token.left_edge.idx, token.right_edge.idx + len(token.right_edge))
-            for token in example.parse
+            for token in example.required_parse
             if _droppable_object(token)
         ]
         rng.shuffle(places)

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from perturb.base import PERTURBATIONS, Change, Example, Perturbation
 from perturb.rules.phrases.capitals import casing_slips
 from perturb.rules.phrases.marks import punctuation_slips
-from perturb.rules.phrases.plain import base_language
-from perturb.rules.phrases.typos import cjk_slips, latin_slips
+from perturb.rules.phrases.slips import slip_candidates
+from perturb.rules.phrases.typos import typing_slips
 
 
 @PERTURBATIONS.register("punctuation")
@@ -28,9 +28,7 @@ class Punctuation(Perturbation):
 
     def candidates(self, example: Example, rng: random.Random) -> Iterator[Sequence[Change]]:
         """One mark at a time; the end of the text comes last."""
-        language = base_language(example.translation.target_lang)
-        for start, end, new in punctuation_slips(example.text, language, rng):
-            yield [Change(start, end, new)]
+        return slip_candidates(punctuation_slips, example, rng)
 
 
 @PERTURBATIONS.register("casing")
@@ -49,9 +47,7 @@ class Casing(Perturbation):
 
     def candidates(self, example: Example, rng: random.Random) -> Iterator[Sequence[Change]]:
         """One word at a time."""
-        language = base_language(example.translation.target_lang)
-        for start, end, new in casing_slips(example.text, language, rng):
-            yield [Change(start, end, new)]
+        return slip_candidates(casing_slips, example, rng)
 
 
 @PERTURBATIONS.register("typo")
@@ -70,7 +66,4 @@ class Typo(Perturbation):
 
     def candidates(self, example: Example, rng: random.Random) -> Iterator[Sequence[Change]]:
         """One slip at a time, words in random order."""
-        language = base_language(example.translation.target_lang)
-        slips = cjk_slips if language in ("ja", "zh") else latin_slips
-        for start, end, new in slips(example.text, language, rng):
-            yield [Change(start, end, new)]
+        return slip_candidates(typing_slips, example, rng)

@@ -1,6 +1,6 @@
 """Classes of English verbs, by what an edit may do to them."""
 
-from perturb.rules.edits import word_set
+from perturb.rules.tables import word_set
 
 TRANSITIVE = word_set(
     """

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from perturb.base import PERTURBATIONS, Change, Example, NotApplicableError, Perturbation
+from perturb.base import PERTURBATIONS, Change, Example, Perturbation
 from perturb.rules import clauses, edits, verb_classes
-from perturb.rules.edits import word_set
 from perturb.rules.polarity import turned
+from perturb.rules.tables import word_set
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
@@ -48,10 +48,8 @@ class Tense(Perturbation):
 
     def candidates(self, example: Example, rng: random.Random) -> Iterator[Sequence[Change]]:
         """Sentences with one finite verb first, then clauses that carry their own tense."""
-        if example.parse is None:
-            raise NotApplicableError("no parse")
         tiers: tuple[list[list[Change]], ...] = ([], [], [], [])
-        for group in clauses.verb_groups(example.parse):
+        for group in clauses.verb_groups(example.required_parse):
             tier = _independence(group)
             if tier is not None and (changes := _shift(group)):
                 # A present may be timeless, which makes its past a weaker error.
@@ -209,8 +207,8 @@ class Negation(Perturbation):
 
     def candidates(self, example: Example, rng: random.Random) -> Iterator[Sequence[Change]]:
         """Negations lost and gained, in random order."""
-        if example.parse is None:
-            raise NotApplicableError("no parse")
-        found = [changes for group in clauses.verb_groups(example.parse) if (changes := turned(group))]
+        found = [
+            changes for group in clauses.verb_groups(example.required_parse) if (changes := turned(group))
+        ]
         rng.shuffle(found)
         yield from found

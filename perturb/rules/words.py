@@ -10,33 +10,28 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from perturb.base import PERTURBATIONS, Change, Example, NotApplicableError, Perturbation
+from perturb.base import PERTURBATIONS, Change, Example, Perturbation
 from perturb.rules.edits import begins_sentence, replace_word
-from perturb.rules.lexica import groups, rows, words
 from perturb.rules.lexica.mentions import is_english
 from perturb.rules.lexica.senses import ORDINALS, PERSONS, fits, in_phrase, key_of, stands_free
+from perturb.rules.phrases.numerals import EN_SMALL, EN_TENS
+from perturb.rules.tables import alternation, read_groups, read_lines, read_rows, word_set
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
 
 _INFLECTED = {"NOUN": ("NNS",), "VERB": ("VBD", "VBG", "VBN", "VBZ"), "ADJ": ("JJR", "JJS"), "ADV": ()}
 # Plurals that the inflection lexicon lacks, or gives in a rarer form first.
-_PLURALS = {
-    "ox": "oxen",
-    "fish": "fish",
-    "euro": "euros",
-    "burger": "burgers",
-    "phoenix": "phoenixes",
-}
-_CARDINALS = ("three", "four", "five", "six", "seven", "eight", "nine")
-_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
-_COUNTED_TIMES = words("year month day generation century week season")
+_PLURALS = {"ox": "oxen", "fish": "fish", "euro": "euros", "burger": "burgers", "phoenix": "phoenixes"}
+_CARDINALS = EN_SMALL[1:8]
+"""Three to nine."""
+_COUNTED_TIMES = word_set("year month day generation century week season")
 
 
 @lru_cache(maxsize=1)
 def _contrasts() -> dict[tuple[str, str], dict[str, str]]:
     table: dict[tuple[str, str], dict[str, str]] = {}
-    for pos, frame, lemma, other in rows("contrasts"):
+    for pos, frame, lemma, other in read_rows("lexica/contrasts.tsv"):
         table.setdefault((pos, lemma), {})[frame] = other
     return table
 
@@ -66,12 +61,12 @@ def _other_number(token: Token, rng: random.Random) -> str | None:
         if not (token.dep_ == "amod" and token.head == after and token.head.lemma_.lower() in _COUNTED_TIMES):
             return None
         choices = ORDINALS[1:] if word != "second" else ORDINALS[2:]
-    elif word in _CARDINALS or word in _TENS:
+    elif word in _CARDINALS or word in EN_TENS:
         counts = token.dep_ == "nummod" and after.tag_ == "NNS" and token.head == after
         big = after.lower_ in ("hundred", "thousand", "million", "billion")
         if not (counts or (big and after.head.tag_ == "NNS")):
             return None
-        choices = _CARDINALS if word in _CARDINALS else _TENS
+        choices = _CARDINALS if word in _CARDINALS else EN_TENS
     else:
         return None
     return rng.choice([other for other in choices if other != word])
@@ -91,9 +86,7 @@ class Lexical(Perturbation):
 
     def candidates(self, example: Example, rng: random.Random) -> Iterator[Sequence[Change]]:
         """Words that occur once, in random order; number words come first in one text of four."""
-        doc = example.parse
-        if doc is None:
-            raise NotApplicableError("the text was not parsed")
+        doc = example.required_parse
         text = example.text
         present = Counter(token.lemma_.lower() for token in doc) + Counter(token.lower_ for token in doc)
         uses = Counter(token.lower_ for token in doc)
@@ -134,17 +127,17 @@ def _replacement(token: Token) -> tuple[str, str] | None:
 @lru_cache(maxsize=1)
 def _titles() -> tuple[re.Pattern[str], dict[str, str]]:
     """A pattern of every title in singular and plural, and the way from a form to its singular."""
-    singular = {title: title for members in groups("titles").values() for title in members}
+    singular = {title: title for members in read_groups("lexica/titles.tsv").values() for title in members}
     for title in list(singular):
         if title[0].islower():
             singular[title + ("es" if title.endswith("s") else "s")] = title
-    names = sorted(map(re.escape, singular), key=len, reverse=True)
-    return re.compile(r"(?<![\w-])(?:" + "|".join(names) + r")(?![\w-])", re.IGNORECASE), singular
+    return re.compile(rf"(?<![\w-])(?:{alternation(singular)})(?![\w-])", re.IGNORECASE), singular
 
 
 @lru_cache(maxsize=1)
 def _not_titles() -> re.Pattern[str]:
-    return re.compile(r"\b(?:" + "|".join(row[0] for row in rows("not_titles")) + r")\b", re.IGNORECASE)
+    phrases = "|".join(read_lines("lexica/not_titles.tsv"))
+    return re.compile(rf"\b(?:{phrases})\b", re.IGNORECASE)
 
 
 # Pairs that one source word may stand for: no mistranslation, or hardly one.
@@ -157,11 +150,9 @@ _NEAR = (
     {"senator", "congressman", "representative"},
     {"queen", "empress"},
 )
-_OFFICE_OF = words("minister president director manager chairman secretary professor judge teacher")
-
-
+_OFFICE_OF = word_set("minister president director manager chairman secretary professor judge teacher")
 # Titles of a name only: alone they are other words, or no mark of rank.
-_RANKS = words("major sergeant captain judge lieutenant")
+_RANKS = word_set("major sergeant captain judge lieutenant")
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,9 +224,7 @@ class Title(Perturbation):
 
     def candidates(self, example: Example, rng: random.Random) -> Iterator[Sequence[Change]]:
         """A title that stands once, then a titled name that does, then one person's title throughout."""
-        doc = example.parse
-        if doc is None:
-            raise NotApplicableError("the text was not parsed")
+        doc = example.required_parse
         found = list(_mentions(doc))
         by_title: dict[str, list[tuple[_Title, bool]]] = {}
         for mention, clear in found:
@@ -264,7 +253,7 @@ class Title(Perturbation):
 
 def _others(mention: _Title, ancient: bool) -> list[str]:
     """What the title may be mistaken for; in an ancient text an office is one of the court's."""
-    title, tables = mention.title, groups("titles")
+    title, tables = mention.title, read_groups("lexica/titles.tsv")
     members = next(members for members in tables.values() if title in members)
     if ancient and title in tables["court offices"]:
         members = tables["court offices"]

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from challenge_sets import Translation
 from challenge_sets.languages import english
 from perturb import PERTURBATIONS, Example, NotApplicableError, apply_changes
-from perturb.rules.lexica import rows
 from perturb.rules.lexica.romanisation import SYLLABLES, characters, korean, pinyin_splits, romanise
+from perturb.rules.tables import read_rows
 
 
 def outcomes(category: str, text: str, source: str = "原文", lang: str = "lzh", seeds: int = 8) -> set[str]:
@@ -167,7 +167,7 @@ def test_characters_need_one_spelling() -> None:
 
 
 def test_readings_are_syllables() -> None:
-    assert all(syllable in SYLLABLES for syllable, _ in rows("readings"))
+    assert all(syllable in SYLLABLES for syllable, _ in read_rows("lexica/readings.tsv"))
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 from challenge_sets import Translation
 from challenge_sets.languages import english
 from perturb import PERTURBATIONS, Example, NotApplicableError, apply_changes, make_pair
-from perturb.rules.lexica import groups, rows
+from perturb.rules.tables import alternation, read_groups, read_lines, read_rows
 
 
 def outcomes(category: str, text: str, *, source_lang: str = "lzh", seeds: int = 12) -> set[str]:
@@ -84,7 +84,7 @@ def test_lexical_uses_no_word_twice_or_one_that_stands_there_already() -> None:
 
 
 def test_contrasts_are_pairs_of_different_words() -> None:
-    table = rows("contrasts")
+    table = read_rows("lexica/contrasts.tsv")
     assert len(table) > 500
     assert all(len(row) == 4 and row[2] != row[3] for row in table)
     assert len({row[:3] for row in table}) == len(table)
@@ -137,7 +137,7 @@ def test_title_of_one_person_changes_throughout() -> None:
 
 
 def test_titles_stand_once_in_a_group() -> None:
-    for members in groups("titles").values():
+    for members in read_groups("lexica/titles.tsv").values():
         assert len(set(members)) == len(members)
 
 
@@ -175,3 +175,14 @@ def test_words_apply_to_classical_chinese(data: Path) -> None:
             assert not re.search(r"\ba [aeio]\w|\ban [bcdfgjklmnpqrstvwxz]", pair.edits[0].perturbed.text)
     assert made["lexical"] > 40
     assert made["title"] > 15
+
+
+def test_tables_skip_comments_and_part_columns_and_members() -> None:
+    assert ("France", "French") in read_rows("lexica/demonyms.tsv")
+    assert read_groups("phrases/units.en.txt")["meters"] == ("feet", "yards")
+    assert not any(line.startswith("#") for line in read_lines("phrases/concepts.txt"))
+
+
+def test_an_alternation_prefers_the_longest_and_takes_words_literally() -> None:
+    pattern = re.compile(alternation(["a", "a.m.", "am"]))
+    assert [found.group() for found in pattern.finditer("a.m. am axm.")] == ["a.m.", "am", "a"]

@@ -9,8 +9,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from challenge_sets import Translation
-from perturb.rules.lexica import groups, rows
-from perturb.rules.lexica.mentions import TITLE_WORDS, Mention, chinese_names, mentions
+from perturb.rules.lexica.mentions import Mention, chinese_names, mentions
+from perturb.rules.lexica.romanisation import SYLLABLES
+from perturb.rules.tables import read_groups, read_rows
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -37,9 +38,13 @@ _REALMS = re.compile(
 )
 
 
+def _name_groups() -> dict[str, tuple[str, ...]]:
+    return read_groups("lexica/name_groups.tsv")
+
+
 @lru_cache(maxsize=1)
 def _demonyms() -> dict[str, str]:
-    return {row[0]: row[1] for row in rows("demonyms")}
+    return {row[0]: row[1] for row in read_rows("lexica/demonyms.tsv")}
 
 
 def _related(country: str) -> str:
@@ -62,7 +67,7 @@ def exchanges(doc: Doc, translation: Translation, rng: random.Random) -> Iterato
         people += _chinese_people(doc, text, ancient, rng)
     if not ancient:
         people += _western_people(doc, text, rng)
-    others = [found for group in groups("name_groups") for found in _listed(doc, text, group, ancient, rng)]
+    others = [found for group in _name_groups() for found in _listed(doc, text, group, ancient, rng)]
     rng.shuffle(people)
     rng.shuffle(others)
     # Both kinds come first equally often.
@@ -71,7 +76,7 @@ def exchanges(doc: Doc, translation: Translation, rng: random.Random) -> Iterato
 
 def _chinese_people(doc: Doc, text: str, ancient: bool, rng: random.Random) -> Iterator[Mapping]:
     for name in chinese_names(doc):
-        short = len(name.given) <= 6 and "'" not in name.given and _one_syllable(name.given)
+        short = len(name.given) <= 6 and "'" not in name.given and name.given.lower() in SYLLABLES
         group = (
             ("men of old" if short else "men of old with two-syllable given names")
             if ancient
@@ -79,7 +84,7 @@ def _chinese_people(doc: Doc, text: str, ancient: bool, rng: random.Random) -> I
         )
         if not ancient and short:
             continue
-        known = [other.split(" ") for other in groups("name_groups")[group]]
+        known = [other.split(" ") for other in _name_groups()[group]]
         pool = [
             (f, g)
             for f, g in known
@@ -88,7 +93,7 @@ def _chinese_people(doc: Doc, text: str, ancient: bool, rng: random.Random) -> I
         alone = [m for m in mentions(text, name.given) if m.before != name.family]
         family = [m for m in mentions(text, name.family) if m.after != name.given]
         # A part of the name that stands elsewhere with other names cannot be told apart from it.
-        realm = bool(alone) and name.given in groups("name_groups")["ancient states"]
+        realm = bool(alone) and name.given in _name_groups()["ancient states"]
         if realm or not pool or any(m.before or m.after for m in alone) or (ancient and family):
             continue
         if any(m.after or m.before.lower() not in ("", "mr", "ms") for m in family):
@@ -102,14 +107,8 @@ def _chinese_people(doc: Doc, text: str, ancient: bool, rng: random.Random) -> I
         yield found
 
 
-def _one_syllable(word: str) -> bool:
-    from perturb.rules.lexica.romanisation import SYLLABLES
-
-    return word.lower() in SYLLABLES
-
-
 def _western_people(doc: Doc, text: str, rng: random.Random) -> Iterator[Mapping]:
-    tables = groups("name_groups")
+    tables = _name_groups()
     for entity in doc.ents:
         words = entity.text.removesuffix("'s").removesuffix("’s").split(" ")
         if (
@@ -147,7 +146,7 @@ def _western_people(doc: Doc, text: str, rng: random.Random) -> Iterator[Mapping
 
 
 def _listed(doc: Doc, text: str, group: str, ancient: bool, rng: random.Random) -> Iterator[Mapping]:
-    members = groups("name_groups")[group]
+    members = _name_groups()[group]
     if any(group.startswith(other) for other in _NOT_LISTED) or ((group in _ANCIENT) != ancient):
         return
     for name in members:
@@ -159,17 +158,12 @@ def _listed(doc: Doc, text: str, group: str, ancient: bool, rng: random.Random) 
 
 
 def _exchangeable(doc: Doc, text: str, group: str, name: str, places: list[Mention]) -> bool:
+    # Beside a title or another name the word is a person's, or part of a longer name.
     if any(place.after or place.before for place in places):
-        if group != "ancient states":
-            return False
-        # Beside a title or another name the word is a person's, or part of a longer name.
-        if any(place.before.lower() in TITLE_WORDS or place.before for place in places):
-            return False
-        if any(place.after for place in places):
-            return False
+        return False
     if group == "ancient states":
         return all(_is_realm(doc, text, place) and not text.startswith(" (", place.end) for place in places)
-    if group in ("sage kings",):
+    if group == "sage kings":
         return all(_tag(doc, p) == "PROPN" and not re.match(r":| \(", text[p.end :]) for p in places)
     if group in ("countries", "countries with article"):
         near = text[: places[0].start].rstrip()
@@ -184,13 +178,9 @@ def _exchangeable(doc: Doc, text: str, group: str, name: str, places: list[Menti
             return False
         if any(re.match(r"-|\s(?:wine|dressing|fries|Open)\b", text[p.end :]) for p in places):
             return False
-    if group in ("cities", "American states") and any(re.match(r", [A-Z]", text[p.end :]) for p in places):
-        return False
     if group in ("cities", "American states") and any(
-        re.search(r"[A-Z]\w+, $", text[: p.start]) for p in places
+        re.match(r", [A-Z]", text[p.end :]) or re.search(r"[A-Z]\w+, $", text[: p.start]) for p in places
     ):
-        return False
-    if group in ("leaders", "Korean surnames") and any(p.after for p in places):
         return False
     return all(_tag(doc, place) in ("PROPN", "ADJ") for place in places)
 

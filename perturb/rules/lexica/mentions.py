@@ -8,20 +8,22 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from perturb.rules.lexica import groups, words
 from perturb.rules.lexica.romanisation import CYCLE, SYLLABLES, pinyin_splits
+from perturb.rules.phrases.plain import opens_sentence
+from perturb.rules.tables import read_groups, word_set
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span
 
-TITLE_WORDS = words(
+TITLE_WORDS = word_set(
     "king duke marquis earl count prince emperor empress queen lord lady consort princess general"
     " minister master mount lake river young viscount baron president governor senator crown grand great"
     " mr mrs ms new south north west east central greater upper lower inner outer saint san los bank"
 )
-_SMALL = words(
+_SMALL = word_set(
     "the a an in on at of to from by for with and but when if as his her their this that after before"
 )
+_PERSON_ROLES = word_set("nsubj nsubjpass agent appos dobj poss conj dative npadvmod")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,7 @@ def mentions(text: str, name: str) -> list[Mention]:
         before = left[1] if left and left[1][:1].isupper() and left[1].lower() not in _SMALL else ""
         if (
             before
-            and _opens_sentence(text, left.start(1) if left else 0)
+            and opens_sentence(text, left.start(1) if left else 0)
             and before.lower() not in TITLE_WORDS
         ):
             # A capital at the start of a sentence says nothing, unless the word is itself a name.
@@ -52,15 +54,10 @@ def mentions(text: str, name: str) -> list[Mention]:
     return found
 
 
-def _opens_sentence(text: str, start: int) -> bool:
-    before = text[:start].rstrip(" \"'“‘(")
-    return not before or before[-1] in ".!?:\n"
-
-
 @lru_cache(maxsize=1)
 def surnames() -> frozenset[str]:
     """Chinese family names, romanised."""
-    return frozenset(name for members in groups("surnames").values() for name in members)
+    return frozenset(name for members in read_groups("lexica/surnames.tsv").values() for name in members)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +74,7 @@ def chinese_names(doc: Doc) -> Iterator[FullName]:
     text = doc.text
     for match in re.finditer(r"(?<![\w'’-])([A-Z][a-zü]+) ([A-Z][a-zü]+)(?![\w-])", text):
         pair = FullName(match[1], match[2])
-        if pair.family not in surnames() or not is_pinyin(pair.given) or pair in seen:
+        if pair.family not in surnames() or not is_given_name(pair.given) or pair in seen:
             continue
         seen.add(pair)
         span = doc.char_span(*match.span())
@@ -99,23 +96,12 @@ def _is_person(text: str, span: Span) -> bool:
         before,
     ):
         return False
-    return head.dep_ in (
-        "nsubj",
-        "nsubjpass",
-        "agent",
-        "appos",
-        "dobj",
-        "poss",
-        "conj",
-        "dative",
-        "npadvmod",
-    ) or (head.dep_ == "pobj" and head.ent_type_ == "PERSON")
+    return head.dep_ in _PERSON_ROLES or (head.dep_ == "pobj" and head.ent_type_ == "PERSON")
 
 
-def is_pinyin(word: str, most: int = 2) -> bool:
-    """Whether a word is one to ``most`` syllables of pinyin, read in one way only."""
-    splits = pinyin_splits(word.lower())
-    return bool(splits) and min(map(len, splits)) <= most
+def is_given_name(word: str) -> bool:
+    """Whether a word can be read as one or two syllables of pinyin."""
+    return any(len(split) <= 2 for split in pinyin_splits(word.lower()))
 
 
 def is_english(word: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from perturb.rules.lexica import rows
+from perturb.rules.tables import read_groups, word_tuple
 
 _FINALS = {
     "": "a o e ai ei ao ou an en ang eng er",
@@ -36,8 +36,8 @@ _FINALS = {
 SYLLABLES = frozenset(initial + final for initial, finals in _FINALS.items() for final in finals.split())
 """Every syllable of pinyin, without tones."""
 
-_STEMS = re.split(" ", "jia yi bing ding wu ji geng xin ren gui")
-_BRANCHES = re.split(" ", "zi chou yin mao chen si wu wei shen you xu hai")
+_STEMS = word_tuple("jia yi bing ding wu ji geng xin ren gui")
+_BRANCHES = word_tuple("zi chou yin mao chen si wu wei shen you xu hai")
 CYCLE = {
     _STEMS[n % 10] + _BRANCHES[n % 12]: (_STEMS[n % 10].capitalize(), _BRANCHES[n % 12].capitalize())
     for n in range(60)
@@ -65,8 +65,8 @@ def pinyin_splits(word: str) -> tuple[tuple[str, ...], ...]:
 @lru_cache(maxsize=1)
 def _readings() -> dict[str, frozenset[str]]:
     table: dict[str, set[str]] = {}
-    for syllable, characters in rows("readings"):
-        for character in characters.split(" "):
+    for syllable, characters in read_groups("lexica/readings.tsv").items():
+        for character in characters:
             table.setdefault(character, set()).add(syllable)
     return {character: frozenset(syllables) for character, syllables in table.items()}
 
@@ -82,8 +82,9 @@ def characters(syllables: tuple[str, ...], source: str) -> str | None:
     return found.pop() if len(found) == 1 else None
 
 
+# Two spaces part nothing: the silent initial, and (at the start) the open syllable.
 _INITIALS = re.split(" ", "g kk n d tt r m b pp s ss  j jj ch k t p h")
-_VOWELS = re.split(" ", "a ae ya yae eo e yeo ye o wa wae oe yo u wo we wi yu eu ui i")
+_VOWELS = word_tuple("a ae ya yae eo e yeo ye o wa wae oe yo u wo we wi yu eu ui i")
 _CODAS = re.split(" ", " k k k n n n t l k m l l l p l m p p t t ng t t k t p t")
 
 

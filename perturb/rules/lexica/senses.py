@@ -6,23 +6,27 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from perturb.rules.lexica import rows, words
+from perturb.rules.phrases.numerals import EN_ORDINALS
+from perturb.rules.tables import read_lines, word_set
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
 
 _NAME_ENTITIES = frozenset({"PERSON", "ORG", "GPE", "FAC", "WORK_OF_ART", "EVENT", "LAW", "PRODUCT", "LOC"})
-PERSONS = words(
+PERSONS = word_set(
     "man woman person people boy girl king prince queen lady lord minister couple child son"
     " daughter brother sister emperor duke official student soldier guy"
 )
-_MEASURED_TIMES = frozenset({"year", "month", "week", "day", "hour", "minute", "century", "decade"})
-_DIRECTIONS = words("north south east west northeast southwest northwest southeast")
-_EVENTS = words(
+_MEASURED_TIMES = word_set("year month week day hour minute century decade")
+_SEASONS = word_set("spring summer autumn winter")
+_TIMES = _SEASONS | word_set("morning afternoon evening century")
+_SIDED = word_set("hand eye side leg arm foot ear knee")
+_DIRECTIONS = word_set("north south east west northeast southwest northwest southeast")
+_EVENTS = word_set(
     "death birth war battle meeting marriage wedding meal breakfast lunch dinner election arrival departure"
     " burial bed funeral sunrise sunset dawn dusk dark school class work game match vote attack trial banquet"
 )
-ORDINALS = ("second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
+ORDINALS = EN_ORDINALS[:8]
 
 
 def key_of(token: Token) -> str:
@@ -36,9 +40,8 @@ def key_of(token: Token) -> str:
 @lru_cache(maxsize=1)
 def _fixed() -> re.Pattern[str]:
     # A look-ahead, because phrases overlap ("the new", "new moon").
-    return re.compile(
-        r"\b(?=((?:" + "|".join(row[0] for row in rows("fixed_phrases")) + r")\b))", re.IGNORECASE
-    )
+    phrases = "|".join(read_lines("lexica/fixed_phrases.tsv"))
+    return re.compile(rf"\b(?=((?:{phrases})\b))", re.IGNORECASE)
 
 
 def in_phrase(text: str, start: int, end: int) -> bool:
@@ -84,7 +87,7 @@ def _fits_noun(token: Token) -> bool:
         return bool(counted) and token.dep_ != "npadvmod" and all(t.lower_ != "one" for t in counted)
     if lemma in _DIRECTIONS:
         return before is not None and before.lower_ in ("the", "to") and token.dep_ == "pobj"
-    if lemma in ("spring", "autumn", "summer", "winter"):
+    if lemma in _SEASONS:
         return token.tag_ == "NN" and token.ent_type_ == "DATE"
     if lemma in ("hand", "foot", "death", "birth"):
         return bool(_children(token, "poss"))
@@ -154,20 +157,9 @@ def _fits_adjective(token: Token) -> bool:
     if lemma in ("alive", "dead", "sick", "hungry", "healthy", "full", "empty"):
         return token.dep_ == "acomp" and not _children(token, "xcomp")
     if lemma in ("right", "left"):
-        return token.dep_ == "amod" and head.lemma_ in {
-            "hand",
-            "eye",
-            "side",
-            "leg",
-            "arm",
-            "foot",
-            "ear",
-            "knee",
-        }
+        return token.dep_ == "amod" and head.lemma_ in _SIDED
     if lemma in ("early", "late"):
-        return token.dep_ == "amod" and head.lemma_.lower() in {
-            "spring", "summer", "autumn", "winter", "morning", "afternoon", "evening", "century",
-        }  # fmt: skip
+        return token.dep_ == "amod" and head.lemma_.lower() in _TIMES
     if lemma in ("many", "few"):
         return token.dep_ == "amod" and head.tag_ == "NNS" and token.tag_ == "JJ" and token.left_edge == token
     if token.dep_ == "amod":
@@ -210,10 +202,11 @@ def fits(token: Token, frame: str) -> bool:
             return token.lower_ in ("before", "after") and token.head.tag_ != "VBG"
         if token.lower_ in ("before", "after") and objects and not _is_time(objects[0]):
             return False
-        plain = bool(objects) and objects[0].pos_ in ("NOUN", "PROPN") and not _children(token, "npadvmod")
-        return plain and token.dep_ == "prep" and not (
-            token.lower_ == "without" and (objects[0].left_edge == objects[0] or _any(objects[0]))
-        )  # fmt: skip
+        if not objects or objects[0].pos_ not in ("NOUN", "PROPN") or _children(token, "npadvmod"):
+            return False
+        if token.lower_ == "without" and (objects[0].left_edge == objects[0] or _counts_none(objects[0])):
+            return False
+        return token.dep_ == "prep"
     return False
 
 
@@ -221,5 +214,5 @@ def _is_time(noun: Token) -> bool:
     return noun.ent_type_ in ("DATE", "TIME", "EVENT") or noun.lemma_.lower() in _EVENTS
 
 
-def _any(noun: Token) -> bool:
+def _counts_none(noun: Token) -> bool:
     return any(t.lower_ in ("any", "slightest", "least", "single") for t in noun.subtree)

@@ -6,93 +6,25 @@ import random
 import re
 from collections.abc import Iterator
 
-from perturb.rules.phrases.plain import inside, protected, sentences, word_list
+from perturb.rules.phrases.numerals import EN_DAYS, EN_MONTHS
+from perturb.rules.phrases.plain import inside, protected, sentences
+from perturb.rules.phrases.slips import Slip
+from perturb.rules.tables import read_words, word_set
 
-Slip = tuple[int, int, str]
-
+# Without March and May, which are words of the language too.
 _EN_ALWAYS = (
-    *(
-        "January",
-        "February",
-        "April",
-        "June",
-        "July",
-        "August",
-        "September",
-        "October",
-        "November",
-        "December",
-    ),
-    *(
-        "Monday",
-        "Tuesday",
-        "Wednesday",
-        "Thursday",
-        "Friday",
-        "Saturday",
-        "Sunday",
-        "English",
-        "German",
-        "French",
-        "Chinese",
-    ),
-    *(
-        "Japanese",
-        "Korean",
-        "Korea",
-        "Japan",
-        "China",
-        "Russia",
-        "Russian",
-        "Europe",
-        "European",
-        "America",
-        "American",
-        "Americans",
-    ),
-    *(
-        "British",
-        "Britain",
-        "Germany",
-        "France",
-        "India",
-        "Indian",
-        "Spain",
-        "Spanish",
-        "Italy",
-        "Italian",
-        "Poland",
-        "Polish",
-    ),
-    *(
-        "Ukraine",
-        "Ukrainian",
-        "London",
-        "Paris",
-        "Moscow",
-        "Beijing",
-        "Seoul",
-        "Tokyo",
-        "Washington",
-        "Christmas",
-        "Africa",
-    ),
-    *(
-        "African",
-        "Asia",
-        "Asian",
-        "Canada",
-        "Canadian",
-        "Australia",
-        "Mexico",
-        "Brazil",
-        "Iran",
-        "Israel",
-        "Syria",
-        "Egypt",
-    ),
+    (frozenset(EN_MONTHS) - {"March", "May"})
+    | frozenset(EN_DAYS)
+    | word_set(
+        """
+        English German French Chinese Japanese Korean Korea Japan China Russia Russian Europe European
+        America American Americans British Britain Germany France India Indian Spain Spanish Italy Italian
+        Poland Polish Ukraine Ukrainian London Paris Moscow Beijing Seoul Tokyo Washington Christmas Africa
+        African Asia Asian Canada Canadian Australia Mexico Brazil Iran Israel Syria Egypt
+        """
+    )
 )
-_EN_NO_NAMES = frozenset(word_list("no_names.en"))
+_EN_NO_NAMES = read_words("phrases/no_names.en.txt")
 """Capitalised words that could as well be written small, so that a small letter is style and no error."""
 
 _EN_NAME = re.compile(

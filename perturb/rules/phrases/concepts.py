@@ -5,25 +5,21 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from perturb.rules.phrases.plain import read_lines
+from perturb.rules.tables import read_lines
 
 
 @lru_cache(maxsize=64)
 def concepts(
     source: str, target: str
 ) -> tuple[tuple[re.Pattern[str], re.Pattern[str], tuple[str, ...]], ...]:
-    """Read ``concepts.txt``: one line a concept, its forms by language.
-
-    Where a language is only ever the source, a stem with ``*`` stands for all its forms; for targets the
-    exact forms are listed, so that an ending is never left behind.
-
-    Concepts that both languages have: pattern of the source word, of the target word, quick target keys.
+    """Concepts that both languages have: pattern of the source word, of the target word, quick target keys.
 
     Languages are base languages (``zh``); patterns match whole words where the language has spaces. The
-    quick keys are lower-case substrings one of which is in a text that the target pattern matches.
+    quick keys are lower-case substrings one of which is in a text that the target pattern matches. A concept
+    of which the target language has a stem only is left out, so that an ending is never left behind.
     """
     rows = []
-    for line in read_lines("concepts"):
+    for line in read_lines("phrases/concepts.txt"):
         entry = dict(part.split(":", 1) for part in re.split(r" (?=[a-z]{2,3}:)", line))
         if source in entry and target in entry and "*" not in entry[target]:
             forms = tuple(form.lower() for form in entry[target].split("|"))

@@ -6,8 +6,10 @@ import random
 import re
 from collections.abc import Iterator
 
-from perturb.rules.phrases.numerals import DE_COUNTED, EN_BEFORE, MONTHS
+from perturb.rules.phrases.numerals import DE_BEFORE, EN_BEFORE, MONTHS
 from perturb.rules.phrases.plain import inside, protected, sentences, spaced
+from perturb.rules.phrases.slips import Slip
+from perturb.rules.tables import word_set
 
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _MARKS = (("en", ","), ("de", r"\."))
@@ -33,11 +35,13 @@ _LINK_NEXT = re.compile(
 )
 _CENTURY = re.compile(r"(?:st|nd|rd|th)?[ .-]{0,2}(?:century|centuries|Jahrhundert|世紀|世纪|세기)")
 _FULL_WIDTH = {ord("0") + digit: ord("０") + digit for digit in range(10)}
+# Behind these words a number names one of many and counts nothing.
+_NUMBERED = word_set("version type channel route highway windows android no nr article")
 _YEARS = (1000, 2099)
 _LAST_SAFE_YEAR = 2024
 
 
-def digit_slips(text: str, language: str, rng: random.Random) -> Iterator[tuple[int, int, str]]:
+def digit_slips(text: str, language: str, rng: random.Random) -> Iterator[Slip]:
     """Yield ``(start, end, replacement)`` for numbers in random order, the format of the number kept.
 
     Numbers in addresses, names of products, list markers, ranges, scores, fractions and telephone numbers
@@ -101,22 +105,11 @@ def _no_name_before(before: str, start: int, language: str, starts: set[int]) ->
     if word is None:
         return True
     name = word[1]
-    if name.lower() in (
-        "version",
-        "type",
-        "channel",
-        "route",
-        "highway",
-        "windows",
-        "android",
-        "no",
-        "nr",
-        "article",
-    ):
+    if name.lower() in _NUMBERED:
         return False
     if name.islower():
         return True
-    known = DE_COUNTED if language == "de" else EN_BEFORE
+    known = DE_BEFORE if language == "de" else EN_BEFORE
     if name in known or name in MONTHS:
         return True
     return start - len(word.group()) in starts and language == "en" and name.lower().endswith(("ly", "ing"))
@@ -227,10 +220,8 @@ def _year_slips(text: str, value: int, after: str, rng: random.Random) -> list[s
 
 def _grouped_slips(token: str, mark: str, rng: random.Random) -> list[str]:
     head, _, tail = token.partition(mark)
-    options = (
-        [_group(int(token.replace(mark, "")) * 10, mark)] if tail.endswith("00") or tail[-1] == "0" else []
-    )
     plain = token.replace(mark, "")
+    options = [_group(int(plain) * 10, mark)] if tail[-1] == "0" else []
     if plain.endswith("00") and len(plain) > 4:
         options.append(_group(int(plain) // 10, mark))
     if len(head) > 1 and head[0] != head[1] and head[1] != "0":

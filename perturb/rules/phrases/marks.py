@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 
 from perturb.rules.phrases.plain import balanced, final_mark, inside, protected, sentences, spaced
-
-Slip = tuple[int, int, str]
-Finder = Callable[[str, list[tuple[int, int]]], Iterator[Slip]]
+from perturb.rules.phrases.slips import Slip
 
 _EN_ADVERB = re.compile(
     r"(?:However|Moreover|Furthermore|Nevertheless|In addition|For example|For instance|In fact|As a result"
@@ -70,11 +68,10 @@ def punctuation_slips(text: str, language: str, rng: random.Random) -> Iterator[
     """Yield ``(start, end, replacement)``, each one wrong mark, kinds and places in random order."""
     spans = protected(text)
     parts = sentences(text, language)
-    inner = list(_inside_text(text, parts, language))
     groups: list[list[Slip]] = [
         list(_quotes(text, parts)),
         list(_questions(text, parts, language)),
-        inner,
+        list(_run_together(text, parts, language)),
         list(_commas(text, parts, language)),
         list(_widths(text, parts, language)),
     ]
@@ -123,7 +120,7 @@ def _questions(text: str, parts: list[tuple[int, int]], language: str) -> Iterat
             yield at, at + 1, full_stop
 
 
-def _inside_text(text: str, parts: list[tuple[int, int]], language: str) -> Iterator[Slip]:
+def _run_together(text: str, parts: list[tuple[int, int]], language: str) -> Iterator[Slip]:
     """Two sentences that run into each other without a mark."""
     for (start, end), (following, stop) in pairwise(parts):
         between = text[end:following]

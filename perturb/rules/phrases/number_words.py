@@ -6,26 +6,25 @@ import random
 import re
 from collections.abc import Iterator
 
-from perturb.rules.phrases import numerals as tables
+from perturb.rules.phrases import numerals
+from perturb.rules.phrases.slips import Slip
+from perturb.rules.tables import alternation
 
-Slip = tuple[int, int, str]
-
-_EN_CARDINALS = (*tables.EN_SMALL, *tables.EN_TEENS, *tables.EN_TENS)
-_EN_WORD = "|".join(sorted((*_EN_CARDINALS, *tables.EN_SCALES, "one"), key=len, reverse=True))
+_EN_CARDINALS = (*numerals.EN_SMALL, *numerals.EN_TEENS, *numerals.EN_TENS)
+_EN_WORD = alternation((*_EN_CARDINALS, *numerals.EN_SCALES, "one"))
 _EN_RUN = re.compile(rf"\b(?:{_EN_WORD})(?:(?:[ -]|,? and |,? )(?:{_EN_WORD}))*\b", re.IGNORECASE)
 _EN_MEMBER = re.compile(rf"\b(?:{_EN_WORD})\b", re.IGNORECASE)
-_EN_NEAR_BEFORE = re.compile(r"(?:\b(?:or|to|cloud|one of)|\d|[\u2013-]) ?\Z", re.IGNORECASE)
+_EN_NEAR_BEFORE = re.compile(r"(?:\b(?:or|to|cloud|one of)|\d|[–-]) ?\Z", re.IGNORECASE)
 _EN_NEAR_AFTER = re.compile(
     r"(?:,? or\b| to (?:one|\w+ty|\d|\w+teen|"
-    + "|".join(tables.EN_SMALL)
-    + r")\b| (?:and a half|out of|thirds|fifths|quarters|by|minds|cents)\b| [A-Z]|[\u2013]|fold|'|\u2019)"
+    + "|".join(numerals.EN_SMALL)
+    + r")\b| (?:and a half|out of|thirds|fifths|quarters|by|minds|cents)\b| [A-Z]|[–]|fold|'|’)"
 )
-_EN_HYPHEN = re.compile(rf"-(?:{'|'.join(tables.EN_HYPHENATED)})s?\b")
+_EN_HYPHEN = re.compile(rf"-(?:{'|'.join(numerals.EN_HYPHENATED)})s?\b")
 _EN_ORDINAL = re.compile(
     r"\b(?P<lead>the|his|her|their|its|my|our|every|on the|on) "
-    rf"(?:(?P<tens>twenty|thirty|forty|fifty|sixty|seventy|eighty"
-    rf"|ninety)-(?P<unit>{'|'.join(tables.EN_UNIT_ORDINALS)})"
-    rf"|(?P<plain>{'|'.join(tables.EN_ORDINALS)})) (?P<next>[a-z]+)",
+    rf"(?:(?:{'|'.join(numerals.EN_TENS)})-(?P<unit>{'|'.join(numerals.EN_UNIT_ORDINALS)})"
+    rf"|(?P<plain>{'|'.join(numerals.EN_ORDINALS)})) (?P<next>[a-z]+)",
     re.IGNORECASE,
 )
 _EN_FIRST = re.compile(
@@ -34,28 +33,25 @@ _EN_FIRST = re.compile(
 )
 _EN_TWICE = re.compile(r"\b(twice)\b(?! (?:as|the|over|about|before))", re.IGNORECASE)
 
-_DE_WORD = "|".join((*tables.DE_SMALL, *tables.DE_TENS))
+_DE_WORD = "|".join((*numerals.DE_SMALL, *numerals.DE_TENS))
 _DE_CARDINAL = re.compile(
     rf"(?<![-\w])({_DE_WORD})(?= (?:[a-zäöü]+(?:e|en|er) )?[A-ZÄÖÜ][a-zäöü]{{2,}})", re.IGNORECASE
 )
-_DE_NEAR_BEFORE = re.compile(r"(?:\b(?:oder|bis|und|von)|\d|[\u2013-]) ?\Z", re.IGNORECASE)
-_DE_NEAR_AFTER = re.compile(r" (?:oder|bis|und|Drittel|Viertel|F\u00fcnftel|Uhr|von)\b")
+_DE_NEAR_BEFORE = re.compile(r"(?:\b(?:oder|bis|und|von)|\d|[–-]) ?\Z", re.IGNORECASE)
+_DE_NEAR_AFTER = re.compile(r" (?:oder|bis|und|Drittel|Viertel|Fünftel|Uhr|von)\b")
 _DE_ORDINAL = re.compile(
     r"\b(?:die|der|das|den|dem|des|zum|im|am|beim|ihr|sein|ihre[nr]?|seine[nmr]?) "
-    rf"({'|'.join(tables.DE_ORDINALS)})(?:n|r|s|m)? (?!Weltkrieg|H\u00e4lfte|Hand|Welt|Person"
-    rf"|Geige)[A-Z\u00c4\u00d6\u00dc]"
+    rf"({'|'.join(numerals.DE_ORDINALS)})(?:n|r|s|m)? (?!Weltkrieg|Hälfte|Hand|Welt|Person"
+    rf"|Geige)[A-ZÄÖÜ]"
 )
-_DE_COMPOUND = re.compile(
-    r"\b(zwei|drei|vier|f\u00fcnf|sechs|sieben|acht|neun)(?:hundert|tausend|einhalb|mal)\b"
-)
+_DE_COMPOUND = re.compile(rf"\b({'|'.join(numerals.DE_SMALL[:8])})(?:hundert|tausend|einhalb|mal)\b")
 
 _CJK_DIGITS = "三四五六七八九"
-_CJK_NUMERAL = "[二三四五六七八九十百两]"
 _ZH_COUNTED = re.compile(
-    rf"(?<![一二三四五六七八九十百千万亿两几数半点.．\d之])(第?)({_CJK_NUMERAL}{{1,3}})({tables.ZH_COUNTERS})"
+    rf"(?<![一二三四五六七八九十百千万亿两几数半点.．\d之])(第?)([二三四五六七八九十百两]{{1,3}})({numerals.ZH_COUNTERS})"
 )
 _JA_COUNTED = re.compile(
-    rf"(?<![一二三四五六七八九十百千万億数何半点.．\d])(第?)([二三四五六七八九十百]{{1,3}})({tables.JA_COUNTERS})"
+    rf"(?<![一二三四五六七八九十百千万億数何半点.．\d])(第?)([二三四五六七八九十百]{{1,3}})({numerals.JA_COUNTERS})"
 )
 
 
@@ -75,7 +71,7 @@ def _english(text: str, rng: random.Random) -> Iterator[Slip]:
     used = {word.lower() for word in _EN_MEMBER.findall(text)}
     for run in _EN_RUN.finditer(text):
         words = list(_EN_MEMBER.finditer(text, run.start(), run.end()))
-        small = [word for word in words if word.group().lower() not in tables.EN_SCALES]
+        small = [word for word in words if word.group().lower() not in numerals.EN_SCALES]
         # "three, five", "two and two" and "one or two" are several numbers, not one.
         if re.search(r", | and (?!\w+[ -]?\w*$)", run.group()) or len(small) > 2 or len(words) > 4:
             continue
@@ -101,7 +97,7 @@ def _english(text: str, rng: random.Random) -> Iterator[Slip]:
         if options:
             yield rng.choice(options)
     for ordinal in _EN_ORDINAL.finditer(text):
-        if ordinal["next"].lower() not in tables.EN_LEXICAL_ORDINALS and ordinal["next"].islower():
+        if ordinal["next"].lower() not in numerals.EN_LEXICAL_ORDINALS and ordinal["next"].islower():
             yield from _english_ordinal(ordinal, rng)
     for first in _EN_FIRST.finditer(text):
         yield first.start(1), first.end(1), rng.choice(("second", "third", "fourth"))
@@ -115,18 +111,18 @@ def _english_member(
 ) -> Iterator[Slip]:
     name = word.group().lower()
     family: tuple[str, ...]
-    alone = len([other for other in words if other.group().lower() not in tables.EN_SCALES]) == 1
-    if name in tables.EN_SMALL:
+    alone = len([other for other in words if other.group().lower() not in numerals.EN_SCALES]) == 1
+    if name in numerals.EN_SMALL:
         joined = len(words) > 1 and (not alone or words[0].group() != word.group())
         family = (
-            tables.EN_SMALL[:8]
+            numerals.EN_SMALL[:8]
             if joined or (len(words) > 1 and name not in ("ten", "eleven", "twelve"))
-            else tables.EN_SMALL
+            else numerals.EN_SMALL
         )
-    elif name in tables.EN_TEENS:
-        family = (*tables.EN_SMALL[-2:], *tables.EN_TEENS)
-    elif name in tables.EN_TENS:
-        family = tables.EN_TENS
+    elif name in numerals.EN_TEENS:
+        family = (*numerals.EN_SMALL[-2:], *numerals.EN_TEENS)
+    elif name in numerals.EN_TENS:
+        family = numerals.EN_TENS
     else:
         return
     if name not in family:
@@ -144,7 +140,7 @@ def _english_scale(text: str, run: re.Match[str], words: list[re.Match[str]]) ->
         return
     first = words[0].group().lower()
     article = re.search(r"\ba \Z", text[max(0, run.start() - 3) : run.start()])
-    if first in (*tables.EN_SMALL[:8], "one") or (len(words) == 1 and article):
+    if first in (*numerals.EN_SMALL[:8], "one") or (len(words) == 1 and article):
         old = scales[0].group()
         yield scales[0].start(), scales[0].end(), "thousand" if old == "hundred" else "hundred"
 
@@ -152,11 +148,11 @@ def _english_scale(text: str, run: re.Match[str], words: list[re.Match[str]]) ->
 def _english_ordinal(ordinal: re.Match[str], rng: random.Random) -> Iterator[Slip]:
     family: tuple[str, ...]
     if ordinal["unit"]:
-        part, family = "unit", tables.EN_UNIT_ORDINALS
+        part, family = "unit", numerals.EN_UNIT_ORDINALS
         at = family.index(ordinal[part].lower())
         limit = len(family)
     else:
-        part, family = "plain", tables.EN_ORDINALS
+        part, family = "plain", numerals.EN_ORDINALS
         at = family.index(ordinal[part].lower())
         limit = 11 if ordinal["next"] in ("month", "lunar") else len(family)
     if at >= limit:
@@ -167,7 +163,8 @@ def _english_ordinal(ordinal: re.Match[str], rng: random.Random) -> Iterator[Sli
 
 
 def _starts_sentence(text: str, at: int) -> bool:
-    return not text[:at].rstrip(" \"'“‘(«\n") or text[:at].rstrip(" \"'“‘(«\n")[-1] in ".!?:\n"
+    before = text[:at].rstrip(" \"'“‘(«\n")
+    return not before or before[-1] in ".!?:"
 
 
 def _german(text: str, rng: random.Random) -> Iterator[Slip]:
@@ -180,18 +177,18 @@ def _german(text: str, rng: random.Random) -> Iterator[Slip]:
         word = found.group()
         if word[0].isupper() and not _starts_sentence(text, found.start()):
             continue
-        family = tables.DE_SMALL if word.lower() in tables.DE_SMALL else tables.DE_TENS
+        family = numerals.DE_SMALL if word.lower() in numerals.DE_SMALL else numerals.DE_TENS
         at = family.index(word.lower())
         near = [other for other in family[max(0, at - 3) : at + 4] if other not in used]
         if near:
             new = rng.choice(near)
             yield found.start(), found.end(), new.capitalize() if word[0].isupper() else new
     for found in _DE_ORDINAL.finditer(text):
-        at = tables.DE_ORDINALS.index(found[1])
-        near = [other for other in tables.DE_ORDINALS[max(0, at - 2) : at + 4] if other != found[1]]
+        at = numerals.DE_ORDINALS.index(found[1])
+        near = [other for other in numerals.DE_ORDINALS[max(0, at - 2) : at + 4] if other != found[1]]
         yield found.start(1), found.end(1), rng.choice(near)
     for found in _DE_COMPOUND.finditer(text):
-        new = rng.choice([word for word in tables.DE_SMALL[:8] if word != found[1]])
+        new = rng.choice([word for word in numerals.DE_SMALL[:8] if word != found[1]])
         yield found.start(1), found.end(1), new
 
 
@@ -206,7 +203,7 @@ def _japanese(text: str, rng: random.Random) -> Iterator[Slip]:
 def _counted(text: str, pattern: re.Pattern[str], rng: random.Random) -> Iterator[Slip]:
     lexical = [
         (found.start(), found.end())
-        for word in tables.CJK_LEXICAL
+        for word in numerals.CJK_LEXICAL
         if word in text
         for found in re.finditer(re.escape(word), text)
     ]

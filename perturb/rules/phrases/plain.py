@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 # Addresses, mentions, tags, markup and placeholders: a slip in one of them is another kind of error.
 _PROTECTED = re.compile(
@@ -22,22 +21,6 @@ _ABBREVIATION = re.compile(
 )
 _CLOSING = "\"”’'»«“)]」』）"
 _PAIRED = {"“": "”", "(": ")", "（": "）", "「": "」", "『": "』", "[": "]", "《": "》", "„": "“"}
-
-
-def read_lines(name: str) -> list[str]:
-    """Lines of the data file ``name``.txt beside this module."""
-    return Path(__file__).with_name(f"{name}.txt").read_text(encoding="utf-8").splitlines()
-
-
-def word_list(name: str) -> list[str]:
-    """Words of a data file, separated by white space."""
-    return " ".join(read_lines(name)).split()
-
-
-def word_table(name: str) -> tuple[tuple[str, str], ...]:
-    """Rows of a data file of two columns, separated by a tab."""
-    rows = [line.split("\t") for line in read_lines(name)]
-    return tuple((first, second) for first, second in rows)
 
 
 def base_language(tag: str) -> str:
@@ -92,6 +75,12 @@ def _append(spans: list[tuple[int, int]], text: str, start: int, end: int) -> No
     if stripped := piece.strip():
         start += len(piece) - len(piece.lstrip())
         spans.append((start, start + len(stripped)))
+
+
+def opens_sentence(text: str, position: int) -> bool:
+    """Whether nothing, a sentence's end, a colon or a line end stands before ``position`` and its quotes."""
+    before = text[:position].rstrip(" \"'“‘(")
+    return not before or before[-1] in ".!?:\n"
 
 
 def final_mark(text: str, start: int, end: int) -> int:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 from perturb.rules.phrases.plain import final_mark, inside, protected, sentences
+from perturb.rules.phrases.slips import Slip
 
 _EN_FUNCTION = (
     "of|in|on|at|to|from|with|for|by|into|and|but|or|was|were|is|are|had|has|have|will|would|can|could"
@@ -59,7 +60,7 @@ def repeated_spans(text: str, language: str, rng: random.Random) -> Iterator[tup
         yield from whole
 
 
-def _latin(text: str, language: str) -> Iterator[tuple[int, int, str]]:
+def _latin(text: str, language: str) -> Iterator[Slip]:
     for found in (_EN_PHRASE if language == "en" else _DE_PHRASE).finditer(text):
         phrase = found[1]
         words = phrase.split(" ")
@@ -91,22 +92,18 @@ def _sentence(text: str, language: str) -> Iterator[tuple[int, str]]:
             yield end, " " + text[start:end]
 
 
-def _chinese(text: str, language: str) -> Iterator[tuple[int, int, str]]:
+def _chinese(text: str, language: str) -> Iterator[Slip]:
     for found in _CJK_CLAUSE.finditer(text):
         if len(set(found[1])) > 4 and found[1][-1] not in _SPOKEN_END:
             yield found.start(1), found.end(1), found[1]
 
 
-def _japanese(text: str, language: str) -> Iterator[tuple[int, int, str]]:
-    phrases = [*_JA_PHRASE.finditer(text)] or [
-        clause
-        for clause in _CJK_CLAUSE.finditer(text)
-        if len(set(clause[1])) > 4 and clause[1][-1] not in _SPOKEN_END
-    ]
-    for found in phrases:
-        yield found.start(1), found.end(1), found[1]
+def _japanese(text: str, language: str) -> Iterator[Slip]:
+    phrases = [(found.start(1), found.end(1), found[1]) for found in _JA_PHRASE.finditer(text)]
+    # Clauses divide Japanese by the same marks as Chinese.
+    yield from phrases or _chinese(text, language)
 
 
-def _korean(text: str, language: str) -> Iterator[tuple[int, int, str]]:
+def _korean(text: str, language: str) -> Iterator[Slip]:
     for found in _KO_PHRASE.finditer(text):
         yield found.start(1), found.end(1), " " + found[1]

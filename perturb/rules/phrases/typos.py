@@ -6,9 +6,9 @@ import random
 import re
 from collections.abc import Iterator
 
-from perturb.rules.phrases.plain import inside, protected, word_list, word_table
-
-Slip = tuple[int, int, str]
+from perturb.rules.phrases.plain import inside, protected
+from perturb.rules.phrases.slips import Slip
+from perturb.rules.tables import read_rows, read_words
 
 _ROWS = {
     "en": ("qwertyuiop", "asdfghjkl", "zxcvbnm"),
@@ -24,7 +24,7 @@ NEIGHBOURS = {
 }
 """Keys beside each other in a row, QWERTY and QWERTZ."""
 
-REAL_WORDS = {"en": frozenset(word_list("real_words.en")), "de": frozenset(word_list("real_words.de"))}
+REAL_WORDS = {language: read_words(f"phrases/real_words.{language}.txt") for language in ("en", "de")}
 """Words of five or more letters that lie one slip away from another word: never offered as a typing error."""
 
 _EN_WORD = re.compile(r"(?<![\w'’.@#/-])[a-z]{5,}(?![\w'’@/-])")
@@ -34,10 +34,10 @@ _DE_WORD = re.compile(
     r"|(?<=einem ))[A-ZÄÖÜ][a-zäöüß]{5,})(?![\w'’@/-])"
 )
 
-ZH_SLIPS = word_table("slips.zh")
+ZH_SLIPS = read_rows("phrases/slips.zh.txt")
 """Chinese words and their common or look-alike misspellings, homophones and shapes."""
 
-JA_SLIPS = word_table("slips.ja")
+JA_SLIPS = read_rows("phrases/slips.ja.txt")
 """Japanese words and a look-alike or kana slip that makes a non-word of them."""
 
 _ZH_PATTERNS = (
@@ -62,6 +62,11 @@ _JA_PATTERNS = (
     (re.compile(r"(?<=[一-龥ァ-ヺー]で)(は)(?=、|な[くい])"), "わ"),
     (re.compile(r"(?<=[一-龥ァ-ヺー]に)(は)(?=、|[一-龥ァ-ヺ])"), "わ"),
 )
+
+
+def typing_slips(text: str, language: str, rng: random.Random) -> Iterator[Slip]:
+    """Yield the typing errors that the language's script allows."""
+    return (cjk_slips if language in ("ja", "zh") else latin_slips)(text, language, rng)
 
 
 def latin_slips(text: str, language: str, rng: random.Random) -> Iterator[Slip]:
@@ -114,7 +119,7 @@ def _letter_slips(old: str, language: str, rng: random.Random) -> Iterator[Slip]
                 yield at, at + 1, sign * 2
             elif kind == "drop" and len(old) > 6 and sign not in (following, old[at - 1], "s", "e"):
                 yield at, at + 1, ""
-            elif kind == "near" and len(old) > 5 and NEIGHBOURS[language].get(sign) and sign not in "s":
+            elif kind == "near" and len(old) > 5 and NEIGHBOURS[language].get(sign) and sign != "s":
                 yield at, at + 1, rng.choice(NEIGHBOURS[language][sign])
 
 

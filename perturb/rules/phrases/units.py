@@ -7,42 +7,30 @@ import re
 from collections.abc import Iterator
 
 from perturb.rules.phrases import numerals
-from perturb.rules.phrases.plain import inside, protected, word_table
-
-Slip = tuple[int, int, str]
+from perturb.rules.phrases.plain import inside, protected
+from perturb.rules.phrases.slips import Slip
+from perturb.rules.tables import alternation, read_groups
 
 # A unit counts only behind a number, or behind a word that stands for one.
-_EN_COUNT = (
-    r"(?:\d|\b(?:(?:"
-    + "|".join((*numerals.EN_SMALL, *numerals.EN_TEENS, *numerals.EN_TENS, *numerals.EN_SCALES))
-    + r")"
-    r"|several|few|many|couple of))[ \u00a0]?\Z"
+_EN_CARDINALS = "|".join((*numerals.EN_SMALL, *numerals.EN_TEENS, *numerals.EN_TENS))
+_EN_BEHIND_NUMBER = re.compile(
+    rf"(?:\d|\b(?:{_EN_CARDINALS}|{'|'.join(numerals.EN_SCALES)}|several|few|many|couple of))[ \u00a0]?\Z",
+    re.IGNORECASE,
 )
 _EN_ONE = re.compile(r"\b(?:one|per|every|each)[ \u00a0]\Z", re.IGNORECASE)
-_EN_BEHIND_NUMBER = re.compile(_EN_COUNT, re.IGNORECASE)
-_HYPHEN_BEHIND = re.compile(
-    r"(?:\d|\b(?:" + "|".join((*numerals.EN_SMALL, *numerals.EN_TEENS, *numerals.EN_TENS)) + r"))-\Z"
-)
+_HYPHEN_BEHIND = re.compile(rf"(?:\d|\b(?:{_EN_CARDINALS}))-\Z")
 
-EN_UNITS = {unit: tuple(others.split(" ")) for unit, others in word_table("units.en")}
+EN_UNITS = read_groups("phrases/units.en.txt")
 """Unit behind a number other than one, and what it is mistaken for: the number stays."""
 
-EN_SINGLE = {unit: tuple(others.split(" ")) for unit, others in word_table("units_single.en")}
+EN_SINGLE = read_groups("phrases/units_single.en.txt")
 """The same behind *one*, *per* and *every*, and in compounds (``five-year``)."""
 
-DE_UNITS = {unit: tuple(others.split(" ")) for unit, others in word_table("units.de")}
+DE_UNITS = read_groups("phrases/units.de.txt")
 """German units behind a number; case and number are kept."""
 
-_EN_NUMBER_WORDS = "|".join(
-    sorted(
-        (*numerals.EN_SMALL, *numerals.EN_TEENS, *numerals.EN_TENS, *numerals.EN_SCALES),
-        key=len,
-        reverse=True,
-    )
-)
 _EN_UNIT = re.compile(
-    r"\b(" + "|".join(sorted(map(re.escape, EN_UNITS), key=len, reverse=True)) + r")\b"
-    r"(?![-/]|[ -]old\b| (?:a|per) (?:day|week|month|year)\b)"
+    rf"\b({alternation(EN_UNITS)})\b(?![-/]|[ -]old\b| (?:a|per) (?:day|week|month|year)\b)"
 )
 _EN_SINGLE_UNIT = re.compile(r"\b(" + "|".join(EN_SINGLE) + r")\b(?!-| (?:of|in) (?:the|his|life)| old)")
 _DE_NUMBER_WORDS = "|".join(
@@ -52,76 +40,43 @@ _DE_UNIT = re.compile(
     r"(?:\d|\b(?:"
     + _DE_NUMBER_WORDS
     + r"))[ \u00a0]("
-    + "|".join(sorted(DE_UNITS, key=len, reverse=True))
+    + alternation(DE_UNITS)
     + r")\b(?![-/]| alt\b| die Woche| am Tag| pro |\.? (?:US|pro Stunde))"
 )
 
-_EN_MONTHS = (
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-)
-_DE_MONTHS = (
-    "Januar",
-    "Februar",
-    "März",
-    "April",
-    "Mai",
-    "Juni",
-    "Juli",
-    "August",
-    "September",
-    "Oktober",
-    "November",
-    "Dezember",
-)
+_EN_MONTH_NAMES, _DE_MONTH_NAMES = "|".join(numerals.EN_MONTHS), "|".join(numerals.DE_MONTHS)
 _EN_MONTH = re.compile(
     r"(?:\b(?:in|In|of|since|Since|until|by|By|last|next|this|early|late|mid|On|on|from"
     r"|From)[ -]|\d(?:st|nd|rd|th)? )"
-    r"(" + "|".join(_EN_MONTHS) + r")\b(?! (?:[A-Z]|Day)|['’-]|\s?/)"
-    r"|(?<![\w-])(" + "|".join(_EN_MONTHS) + r")(?= \d{1,2}(?:st|nd|rd|th)?\b(?!:)| \d{4}\b)"
-)  # fmt: skip
+    rf"({_EN_MONTH_NAMES})\b(?! (?:[A-Z]|Day)|['’-]|\s?/)"
+    rf"|(?<![\w-])({_EN_MONTH_NAMES})(?= \d{{1,2}}(?:st|nd|rd|th)?\b(?!:)| \d{{4}}\b)"
+)
 _DE_MONTH = re.compile(
     r"(?:\b(?:im|Im|seit|Seit|Ende|Anfang|Mitte|bis|ab|Ab|vergangenen|letzten|nächsten|diesen|Monat)|\d\.) "
-    r"(" + "|".join(_DE_MONTHS) + r")\b(?! [A-ZÄÖÜ])"
-)  # fmt: skip
-_EN_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_DE_DAYS = ("Montag", "Dienstag", "Mittwoch", "Donnerstag", "Freitag", "Samstag", "Sonntag")
+    rf"({_DE_MONTH_NAMES})\b(?! [A-ZÄÖÜ])"
+)
 _EN_DAY = re.compile(
     r"(?<!Black )(?<!Fire )(?<!Good )(?<!Cyber )(?<!Easter )(?<!Super )(?<!Ash )(?<![-'])\b("
-    + "|".join(_EN_DAYS)
+    + "|".join(numerals.EN_DAYS)
     + r")(?=s?\b)(?!['’]s? [A-Z]| [A-Z])"
 )
-_DE_DAY = re.compile(r"(?<!Blauen )(?<!-)\b(" + "|".join(_DE_DAYS) + r")(?=e?s?\b)(?!-)")
-_LONG = {1: 31, 2: 28, 3: 31, 4: 30, 5: 31, 6: 30, 7: 31, 8: 31, 9: 30, 10: 31, 11: 30, 12: 31}
+_DE_DAY = re.compile(r"(?<!Blauen )(?<!-)\b(" + "|".join(numerals.DE_DAYS) + r")(?=e?s?\b)(?!-)")
+_MONTH_LENGTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
-_EN_RELATIVE = re.compile(r"\b(?:last|next|Last|Next|this) (week|month|year|weekend)\b(?!['’-]| of)")
-_EN_HALF = re.compile(r"\b\d{1,2}(?::\d\d)? ?(a\.m\.|p\.m\.|am|pm|AM|PM)(?![\w])")
+_EN_RELATIVE = re.compile(r"\b(?:last|next|Last|Next|this) (week|month|year)\b(?!['’-]| of)")
+_EN_DAY_HALF = re.compile(r"\b\d{1,2}(?::\d\d)? ?(a\.m\.|p\.m\.|am|pm|AM|PM)(?![\w])")
 _EN_ERA = re.compile(r"\b\d{1,4} ?(BCE|BC|CE|AD)\b")
-_EN_CENTURY = re.compile(
-    r"\b(?:(\d{1,2})(st|nd|rd|th)|(ninth|tenth|eleventh|twelfth|thirteenth|fourteenth|fifteenth"
-    r"|sixteenth|seventeenth|eighteenth"
-    r"|nineteenth|twentieth)) century\b"
-)
-_SPELLED_CENTURIES = (
-    *("ninth", "tenth", "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth"),
-    *("seventeenth", "eighteenth", "nineteenth", "twentieth"),
-)
+_SPELLED_CENTURIES = numerals.EN_ORDINALS[numerals.EN_ORDINALS.index("ninth") :]
+_EN_CENTURY = re.compile(rf"\b(?:(\d{{1,2}})(st|nd|rd|th)|({'|'.join(_SPELLED_CENTURIES)})) century\b")
 _EN_SEASON = re.compile(
     r"\b(?:[Ii]n|[Dd]uring|[Tt]his|[Ll]ast|[Nn]ext) (?:the )?(spring|summer|autumn"
     r"|winter)\b(?= of\b|,| the\b| when\b| he\b|[.;!?])(?!, (?:spring|summer|autumn|winter))"
 )
 _EN_DEGREES = re.compile(r"(?:\bdegrees (Celsius|Fahrenheit)|\d ?°(C|F))\b")
 _EN_TOMORROW = re.compile(r"\b(?:tomorrow|yesterday|Tomorrow|Yesterday) (morning|afternoon|evening)\b")
+_EN_DAY_HALVES = {"a.m.": "p.m.", "p.m.": "a.m.", "am": "pm", "pm": "am", "AM": "PM", "PM": "AM"}
+_EN_ERAS = {"BCE": "CE", "BC": "AD", "CE": "BCE", "AD": "BC"}
+_TEMPERATURES = {"Celsius": "Fahrenheit", "Fahrenheit": "Celsius", "C": "F", "F": "C"}
 _CURRENCY = re.compile(r"(?<![A-Z$€£])([$€£])(?=\d)")
 _CURRENCIES = {"$": ("€", "£"), "€": ("$",), "£": ("$", "€")}
 
@@ -140,31 +95,21 @@ def unit_slips(text: str, language: str, rng: random.Random) -> Iterator[Slip]:
 def _english(text: str, rng: random.Random) -> Iterator[Slip]:
     yield from _english_units(text, rng)
     for found in _EN_MONTH.finditer(text):
-        yield from _month(text, found, 1 if found[1] else 2, _EN_MONTHS, rng)
-    yield from _from_cycle(_EN_DAY, text, _EN_DAYS, rng)
-    for found in _EN_RELATIVE.finditer(text):
-        if found[1] == "weekend":
-            continue
-        new = rng.choice([unit for unit in ("week", "month", "year") if unit != found[1]])
-        yield found.start(1), found.end(1), new
-    for found in _EN_HALF.finditer(text):
-        old = found[1]
-        yield found.start(1), found.end(1), old.translate(str.maketrans("apAP", "paPA"))
-    for found in _EN_ERA.finditer(text):
-        yield found.start(1), found.end(1), {"BCE": "CE", "BC": "AD", "CE": "BCE", "AD": "BC"}[found[1]]
+        yield from _month(text, found, 1 if found[1] else 2, numerals.EN_MONTHS, rng)
+    yield from _from_cycle(_EN_DAY, text, numerals.EN_DAYS, rng)
+    yield from _another(_EN_RELATIVE, text, ("week", "month", "year"), rng)
+    yield from _opposite(_EN_DAY_HALF, text, _EN_DAY_HALVES)
+    yield from _opposite(_EN_ERA, text, _EN_ERAS)
     for found in _EN_CENTURY.finditer(text):
         yield from _century(found, rng)
     for found in _EN_SEASON.finditer(text):
         seasons = [name for name in ("spring", "summer", "autumn", "winter") if name not in text.lower()]
         if seasons:
             yield found.start(1), found.end(1), rng.choice(seasons)
-    for found in _EN_DEGREES.finditer(text):
-        part = 1 if found[1] else 2
-        swap = {"Celsius": "Fahrenheit", "Fahrenheit": "Celsius", "C": "F", "F": "C"}
-        yield found.start(part), found.end(part), swap[found[part]]
-    for found in () if "sun r" in text else _EN_TOMORROW.finditer(text):
-        new = rng.choice([part for part in ("morning", "afternoon", "evening") if part != found[1]])
-        yield found.start(1), found.end(1), new
+    yield from _opposite(_EN_DEGREES, text, _TEMPERATURES)
+    # "when the sun rises tomorrow morning" can be no other part of the day.
+    if "sun r" not in text:
+        yield from _another(_EN_TOMORROW, text, ("morning", "afternoon", "evening"), rng)
     yield from _currency(text, rng)
 
 
@@ -206,9 +151,24 @@ def _german(text: str, rng: random.Random) -> Iterator[Slip]:
         if options:
             yield found.start(1), found.end(1), rng.choice(options)
     for found in _DE_MONTH.finditer(text):
-        yield from _month(text, found, 1, _DE_MONTHS, rng)
-    yield from _from_cycle(_DE_DAY, text, _DE_DAYS, rng)
+        yield from _month(text, found, 1, numerals.DE_MONTHS, rng)
+    yield from _from_cycle(_DE_DAY, text, numerals.DE_DAYS, rng)
     yield from _currency(text, rng)
+
+
+def _another(
+    pattern: re.Pattern[str], text: str, names: tuple[str, ...], rng: random.Random
+) -> Iterator[Slip]:
+    """Group 1 of each match becomes another of the names."""
+    for found in pattern.finditer(text):
+        yield found.start(1), found.end(1), rng.choice([name for name in names if name != found[1]])
+
+
+def _opposite(pattern: re.Pattern[str], text: str, opposites: dict[str, str]) -> Iterator[Slip]:
+    """The one group that took part in each match becomes its opposite."""
+    for found in pattern.finditer(text):
+        part = found.lastindex or 0
+        yield found.start(part), found.end(part), opposites[found[part]]
 
 
 def _month(
@@ -219,8 +179,8 @@ def _month(
     day = max((int(number) for number in re.findall(r"(?<!\d)\d{1,2}(?!\d)", near)), default=1)
     options = [
         name
-        for number, name in enumerate(months, start=1)
-        if day <= _LONG[number] and not re.search(rf"\b{name}\b", text)
+        for name, length in zip(months, _MONTH_LENGTHS, strict=True)
+        if day <= length and not re.search(rf"\b{name}\b", text)
     ]
     if options:
         yield start, end, rng.choice(options)
