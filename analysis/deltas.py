@@ -81,6 +81,7 @@ def read_deltas(set_directory: ChallengeSet, scores: PairScores) -> DeltaTable:
             rejected.add(pair.pair)
         else:
             accepted.append(_Key(pair.pair, pair.item, pair.system, pair.kind, pair.category))
+    set_directory.check_unchanged()
     accepted.sort()
     if not accepted:
         raise InputError("the set holds no pairs", path=set_directory.directory)

@@ -67,6 +67,10 @@ class Report:
     notes: tuple[str, ...] = ()
 
 
+# Names come from outside: a terminal would obey what such characters begin.
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
 def to_markdown(report: Report) -> str:
     """The report in GitHub's Markdown, all text escaped."""
     lines = [f"# {_escape(report.title)}", ""]
@@ -104,7 +108,7 @@ def to_text(sheet: Sheet) -> str:
         lines.append("  ".join(padded).rstrip())
         if number == 0:
             lines.append("  ".join("-" * width for width in widths))
-    return "\n".join(lines)
+    return "\n".join(_CONTROL.sub("\ufffd", line) for line in lines)
 
 
 def to_csv(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
@@ -157,8 +161,8 @@ def _markdown_row(fields: Iterable[str]) -> str:
 
 def _escape(text: str) -> str:
     """Escape what Markdown would read as markup, and no more: the file is read as text, too."""
-    flat = re.sub(r"\s+", " ", text)
-    flat = re.sub(r"([\\`*\[\]~])", r"\\\1", flat)
+    flat = _CONTROL.sub("\ufffd", re.sub(r"\s+", " ", text))
+    flat = re.sub(r"([\\`*\[\]~$])", r"\\\1", flat)
     # Inside a word an underscore is no emphasis; < and & start something only before certain characters.
     flat = re.sub(r"(?<![^\W_])_|_(?![^\W_])", r"\\_", flat)
     return re.sub(r"<(?=[a-zA-Z/!?])|&(?=[#a-zA-Z])|^(?=[-+#>](?:\s|$))", r"\\\g<0>", flat)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
 import sys
 from collections.abc import Iterable
 from typing import Any, TypeVar
@@ -26,10 +27,17 @@ def run(app: Any) -> None:
         # The reader of our output went away (`| head`): nothing is wrong, nothing more can be said.
         sys.stderr.close()
         sys.exit(0)
+    except (OSError, sqlite3.Error) as error:
+        # A full disk, a folder without permission, a damaged store: nothing that the program got wrong.
+        where = f"{error.filename}: " if isinstance(error, OSError) and error.filename else ""
+        print(f"error: {where}{getattr(error, 'strerror', None) or error}", file=sys.stderr)
+        sys.exit(EXIT_INPUT)
 
 
 def progress(items: Iterable[T], *, what: str, total: int | None = None) -> Iterable[T]:
     """Wrap an iterable in a progress bar on stderr; silent where stderr is no terminal."""
+    if sys.stderr is None:
+        return items
     from tqdm import tqdm
 
     # The width is asked for here because tqdm prints nothing to a terminal that does not know its own.

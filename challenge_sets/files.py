@@ -96,7 +96,7 @@ def locating(path: str | Path, line: int | None = None, *, element: int | None =
     """
     try:
         yield
-    except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError) as error:
         if isinstance(error, InputError) and error.path is not None:
             raise
         said = f"no field {error}" if isinstance(error, KeyError) else str(error)

@@ -27,6 +27,8 @@ def write_segment_scores(path: Path, scores: Mapping[str, Iterable[float | None]
     """
     with atomic_file(path) as stream:
         for system, values in scores.items():
+            if not system or any(sign in system for sign in "\t\n\r"):
+                raise InputError(f"the system's name {system!r} cannot stand in a score file", path=path)
             for value in values:
                 stream.write(f"{system}\t{MISSING if value is None else repr(float(value))}\n")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, suppress
+from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -18,7 +19,6 @@ from challenge_sets.files import (
     read_jsonl,
     read_text,
     sha256_file,
-    write_json,
 )
 from challenge_sets.records import Pair, Translation
 from challenge_sets.report import DataReport
@@ -49,12 +49,16 @@ class SetWriter:
         self.about: dict[str, Any] = dict(about)
         self.counts: Counter[str] = Counter()
         self._per_category: Counter[str] = Counter()
+        self._hashes = {name: sha256() for name in (TRANSLATIONS, PAIRS)}
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:
         self._is_new = not self.out.exists()
+        # The manifest is entered first, so that it takes its place last: whatever happens in between, files
+        # that do not belong to the manifest beside them do not match its hashes.
         self._streams = {
-            name: self._stack.enter_context(atomic_file(self.out / name)) for name in (TRANSLATIONS, PAIRS)
+            name: self._stack.enter_context(atomic_file(self.out / name))
+            for name in (MANIFEST, TRANSLATIONS, PAIRS)
         }
         return self
 
@@ -66,6 +70,7 @@ class SetWriter:
         """Append a record already spelled as JSON (by a worker): a pair's ``category``, or ``None``."""
         name = TRANSLATIONS if category is None else PAIRS
         self._streams[name].write(line + "\n")
+        self._hashes[name].update(line.encode() + b"\n")
         self.counts[name] += 1
         if category is not None:
             self._per_category[category] += 1
@@ -76,16 +81,21 @@ class SetWriter:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if kind is not None:
-            self._stack.__exit__(kind, error, trace)
-            if self._is_new:
+        done = False
+        try:
+            if kind is None:
+                with self._stack:
+                    self._streams[MANIFEST].write(dump_json(self._manifest(), indent=1) + "\n")
+                done = True
+            else:
+                self._stack.__exit__(kind, error, trace)
+        finally:
+            if self._is_new and not done:
                 with suppress(OSError):  # not empty: somebody else put something there meanwhile
                     self.out.rmdir()
-            return
-        # Without its manifest a directory is no set: a crash between the renames is never mistaken for one.
-        (self.out / MANIFEST).unlink(missing_ok=True)
-        self._stack.close()
-        manifest = {
+
+    def _manifest(self) -> dict[str, Any]:
+        return {
             "format": FORMAT,
             "format_version": FORMAT_VERSION,
             **self.about,
@@ -94,9 +104,8 @@ class SetWriter:
                 "pairs": self.counts[PAIRS],
                 "pairs_per_category": dict(sorted(self._per_category.items())),
             },
-            "files": {name: {"sha256": sha256_file(self.out / name)} for name in (TRANSLATIONS, PAIRS)},
+            "files": {name: {"sha256": found.hexdigest()} for name, found in self._hashes.items()},
         }
-        write_json(self.out / MANIFEST, manifest)
 
 
 class ChallengeSet:
@@ -114,6 +123,8 @@ class ChallengeSet:
                 path=self.directory,
                 hint="make one with: python -m perturb build",
             )
+        self.fingerprint = sha256_file(path)
+        """Hex SHA-256 of the manifest: another one whenever a record of the set is another one."""
         manifest = parse_json(read_text(path, DataReport()), path=path)
         if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
             raise InputError("not the manifest of a set", path=path)
@@ -130,7 +141,7 @@ class ChallengeSet:
         if not isinstance(files, dict) or set(files) != {TRANSLATIONS, PAIRS}:
             raise InputError(f"'files' must name {TRANSLATIONS} and {PAIRS}", path=path)
         for name, entry in files.items():
-            if sha256_file(self.directory / name) != entry.get("sha256"):
+            if not isinstance(entry, dict) or sha256_file(self.directory / name) != entry.get("sha256"):
                 raise InputError(
                     "does not match its hash in the manifest: the file was altered or the build was cut off",
                     path=self.directory / name,
@@ -142,10 +153,14 @@ class ChallengeSet:
         """The set's name, or that of its directory."""
         return str(self.manifest.get("name") or self.directory.name)
 
-    @property
-    def fingerprint(self) -> str:
-        """Hex SHA-256 that changes whenever a record of the set changes."""
-        return sha256_file(self.directory / MANIFEST)
+    def check_unchanged(self) -> None:
+        """Raise ``InputError`` where the directory was built again since it was opened."""
+        if sha256_file(self.directory / MANIFEST) != self.fingerprint:
+            raise InputError(
+                "the set was changed while it was being read",
+                path=self.directory,
+                hint="run the command again",
+            )
 
     def translations(self) -> Iterator[Translation]:
         """Stream the translations, in file order."""

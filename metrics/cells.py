@@ -132,12 +132,13 @@ class Cells:
 
     def reference(self, tested: Tested, pseudo_reference: str | None) -> str | int:
         """The reference of a translation, or the negative number that says why there is none."""
+        # A reference without a word in it cannot be meant: scored as one, every text would tie at the bottom.
         if pseudo_reference is None:
-            return NO_REFERENCE if tested.reference is None else tested.reference
+            return tested.reference if tested.reference and tested.reference.strip() else NO_REFERENCE
         if tested.system == pseudo_reference:
             return OWN_REFERENCE
         stand_in = self._tested.get((tested.item, pseudo_reference))
-        return NO_PSEUDO_REFERENCE if stand_in is None else stand_in.hypothesis
+        return stand_in.hypothesis if stand_in and stand_in.hypothesis.strip() else NO_PSEUDO_REFERENCE
 
     def stream(self, kinds: set[Kind]) -> Iterator[tuple[Kind, bytes, Request]]:
         """Read the pairs once, fill the columns of ``kinds``, and yield each distinct input as it comes."""

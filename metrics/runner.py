@@ -203,6 +203,7 @@ def _tabulate(
     out: Path,
 ) -> list[MetricResult]:
     _count_cells(cells, jobs, tallies)
+    challenge_set.check_unchanged()
     # Whoever writes the table last has seen all that came before: two runs at once end with one table.
     with store.exclusive():
         store.complete(

@@ -16,12 +16,13 @@ from challenge_sets.files import dump_json, sha256_file
 from challenge_sets.languages import english
 from challenge_sets.parallel import chunked, ordered_map
 from challenge_sets.readers import Reader
+from challenge_sets.sets import MANIFEST, PAIRS, TRANSLATIONS
 from perturb.base import PERTURBATIONS, Example, NotApplicableError, Perturbation, make_pair
 
 OTHERS_KEPT = 256
 """Translations a target language that are kept to draw unrelated ones from."""
 
-CHUNK = 32
+CHUNK = 128
 """Translations a worker takes at a time; fixed, so that the parser's batches do not depend on the workers."""
 
 
@@ -84,6 +85,10 @@ def build(reader: Reader, recipe: Recipe, out: Path, *, workers: int) -> BuildRe
         },
         "inputs": [{"name": path.name, "sha256": sha256_file(path)} for path in reader.files],
     }
+    outputs = {(out / name).resolve() for name in (MANIFEST, TRANSLATIONS, PAIRS)}
+    for path in reader.files:
+        if path.resolve() in outputs:
+            raise InputError("the set would overwrite its own input", path=path, hint="choose another --out")
     data_report = DataReport()
     with SetWriter(out, about) as writer:
         if reader.ready_made:
@@ -296,7 +301,9 @@ def _perturb_chunk(chunk: list[Translation]) -> Made:
     texts = dict.fromkeys(
         translation.hypothesis
         for translation in chunk
-        if translation.target_lang in parsed and translation.hypothesis.strip()
+        if translation.target_lang in parsed
+        and translation.hypothesis.strip()
+        and len(translation.hypothesis) <= english.MOST_CHARACTERS
     )
     parses = dict(zip(texts, english.parse(texts), strict=True)) if texts else {}
     for translation in chunk:

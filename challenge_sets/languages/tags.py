@@ -30,7 +30,7 @@ def normalise_language(spelling: str) -> str:
             return _OTHER_NAMES[name.lower()]
         try:
             language = langcodes.Language.get(langcodes.standardize_tag(name, macro=True))
-            if not language.is_valid():
+            if not language.is_valid() or language.language in (None, "und"):
                 raise LookupError(name)
         except (LanguageTagError, LookupError):
             language = langcodes.find(name)

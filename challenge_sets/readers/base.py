@@ -114,8 +114,13 @@ READERS: Registry[Reader] = Registry(
 
 
 def checked(translations: Iterator[Translation], path: Path | None) -> Iterator[Translation]:
-    """Pass translations through; refuse duplicate keys, and documents whose segments are not contiguous."""
+    """Pass translations through; refuse what would mix up items or documents.
+
+    That is a second translation of an item by a system, an item with several sources or language pairs,
+    and a document whose segments are not contiguous.
+    """
     seen: set[tuple[str, str]] = set()
+    segments: dict[str, int] = {}
     current: dict[str, str] = {}
     finished: set[tuple[str, str]] = set()
     for translation in translations:
@@ -123,6 +128,13 @@ def checked(translations: Iterator[Translation], path: Path | None) -> Iterator[
         if key in seen:
             raise InputError(f"item '{key[0]}' of system '{key[1]}' occurs twice", path=path)
         seen.add(key)
+        segment = hash((translation.source, translation.source_lang, translation.target_lang))
+        if segments.setdefault(translation.item, segment) != segment:
+            raise InputError(
+                f"item '{translation.item}' has another source or language pair than in an earlier row",
+                path=path,
+                hint="an item is one source segment in one language pair; give others another name",
+            )
         system, doc = translation.system, translation.doc
         if current.get(system) != doc:
             if system in current:

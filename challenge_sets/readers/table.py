@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -160,7 +161,9 @@ class _Row:
         if isinstance(value, list):
             return [self._clean(part) for part in value]
         if isinstance(value, dict):
-            return {name: self._clean(part) for name, part in value.items()}
+            return {self._clean(name): self._clean(part) for name, part in value.items()}
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ValueError(f"{value} is no number that JSON can hold")
         return value
 
     def value(self, field: str) -> Any:
@@ -198,7 +201,7 @@ class _Row:
     def rest(self) -> dict[str, Any]:
         """The columns that no field uses."""
         used = set(self._fields.values())
-        return {name: self._clean(value) for name, value in self._columns.items() if name not in used}
+        return self._clean({name: value for name, value in self._columns.items() if name not in used})
 
 
 @READERS.register("tsv")

@@ -6,7 +6,6 @@ and agreement do not tell the same story, so that a doubtful clause is left alon
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
@@ -98,11 +97,13 @@ def verb_group(verb: Token) -> VerbGroup | None:
     return VerbGroup(verb, aux, subject) if _agrees(subject, finite) else None
 
 
-def verb_groups(doc: Doc) -> Iterator[VerbGroup]:
-    """Every verb group of a text that can be believed, in order."""
-    for token in doc:
-        if (group := verb_group(token)) is not None:
-            yield group
+@lru_cache(maxsize=2)
+def verb_groups(doc: Doc) -> tuple[VerbGroup, ...]:
+    """Every verb group of a text that can be believed, in order.
+
+    Kept for the text at hand, which several categories look at one after the other.
+    """
+    return tuple(group for token in doc if (group := verb_group(token)) is not None)
 
 
 def antecedent(subject: Token) -> Token:

@@ -169,9 +169,9 @@ def _from_source(example: Example) -> Iterator[tuple[int, str]]:
 
 
 def _from_lexicon(example: Example) -> Iterator[tuple[int, str]]:
-    text = example.text
+    text, lowered = example.text, example.text.lower()
     for short, long in read_rows("lexica/abbreviations.tsv"):
-        if long.lower() not in text.lower():
+        if long.lower() not in lowered:
             yield from _first(text, short, long)
     for city, country in read_rows("lexica/city_countries.tsv"):
         if country[:5] not in text:

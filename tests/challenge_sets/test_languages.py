@@ -36,7 +36,7 @@ def test_one_spelling_of_every_language(spelling: str, tag: str) -> None:
     assert normalise_language(tag) == tag
 
 
-@pytest.mark.parametrize("spelling", ["", "xx", "Elvish-ish", "en-de-fr-x", "123"])
+@pytest.mark.parametrize("spelling", ["", "xx", "und", "Elvish-ish", "en-de-fr-x", "123"])
 def test_unknown_language(spelling: str) -> None:
     with pytest.raises(InputError, match="unknown language"):
         normalise_language(spelling)

@@ -227,6 +227,14 @@ BAD = "not a valid record: "
             {},
             "item 'i' of system 'system' occurs twice",
         ),
+        (
+            "tsv",
+            "item\tsystem\tsource\thypothesis\ni\ta\t1\t2\ni\tb\tother\t2\n",
+            {},
+            "item 'i' has another source or language pair",
+        ),
+        ("jsonl", '{"source": "a", "hypothesis": "b", "x": 1e999}\n', {}, "no number that JSON can hold"),
+        ("jsonl", '{"source": "a", "hypothesis": "b", "\\ud800": 1}\n', {}, "lone surrogate"),
         ("tsv", "item\tsource\thypothesis\n\t1\t2\n", {}, f":2: {BAD}'item' is empty"),
         (
             "tsv",

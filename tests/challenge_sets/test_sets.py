@@ -90,3 +90,33 @@ def test_inspect(tmp_path: Path, command: Callable[..., CompletedProcess[str]]) 
     assert held["pairs by category"] == {"number": 1}
     assert "number" in command("challenge_sets", "inspect", out).stdout
     assert "not a set directory" in command("challenge_sets", "inspect", tmp_path, code=2).stderr
+
+
+def test_a_set_built_again_meanwhile_is_noticed(tmp_path: Path) -> None:
+    held = ChallengeSet(write(tmp_path))
+    held.check_unchanged()
+    fingerprint = held.fingerprint
+    with SetWriter(tmp_path, {"name": "other"}) as writer:
+        writer.add(records()[0])
+    assert held.fingerprint == fingerprint
+    with pytest.raises(InputError, match="changed while it was being read"):
+        held.check_unchanged()
+
+
+def test_files_of_another_build_do_not_pass_for_this_one(tmp_path: Path) -> None:
+    """The manifest speaks of what its own writer wrote, not of what lies there."""
+    early = (write(tmp_path) / "set.json").read_bytes()
+    with SetWriter(tmp_path, {"name": "third"}) as third:
+        third.add(records()[0])
+    ChallengeSet(tmp_path)
+    (tmp_path / "set.json").write_bytes(early)
+    with pytest.raises(InputError, match="does not match its hash"):
+        ChallengeSet(tmp_path)
+
+
+def test_a_manifest_that_cannot_be_written_leaves_the_earlier_set(tmp_path: Path) -> None:
+    out = write(tmp_path)
+    with pytest.raises(TypeError), SetWriter(out, {"name": object()}) as writer:
+        writer.add(records()[0])
+    assert (*ChallengeSet(out).translations(), *ChallengeSet(out).pairs()) == records()
+    assert len(list(out.iterdir())) == 3

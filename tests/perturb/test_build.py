@@ -2,6 +2,8 @@
 
 import json
 import random
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -100,6 +102,23 @@ def test_wrong_recipes_leave_nothing_behind(tmp_path: Path, recipe: Recipe, prob
     assert not (tmp_path / "set").exists()
 
 
+def test_a_set_never_overwrites_its_input(tmp_path: Path) -> None:
+    own = tmp_path / "translations.jsonl"
+    own.write_bytes(BUNDLED.read_bytes())
+    reader = READERS["jsonl"](ReadOptions(input=own))
+    with pytest.raises(InputError, match="would overwrite its own input"):
+        build(reader, Recipe(categories=("typo",)), tmp_path, workers=1)
+    assert own.read_bytes() == BUNDLED.read_bytes()
+
+
+def test_a_text_too_long_for_the_parser_is_left_alone(tmp_path: Path) -> None:
+    table = tmp_path / "rows.tsv"
+    table.write_text("source\thypothesis\nja\t" + "He went home. " * 80_000 + "\n")
+    reader = READERS["tsv"](ReadOptions(input=table, source_lang="de", target_lang="en"))
+    report = build(reader, Recipe(categories=("tense", "identity")), tmp_path / "set", workers=1)
+    assert report.reasons["tense"] == {"the text was not parsed": 1}
+
+
 def test_no_pair_at_all_is_an_error(tmp_path: Path) -> None:
     table = tmp_path / "rows.tsv"
     table.write_text("source\thypothesis\nja\t\n")
@@ -156,6 +175,21 @@ def test_command_line(tmp_path: Path, command: Run) -> None:
 def test_wrong_use(tmp_path: Path, command: Run, arguments: tuple[str, ...], problem: str) -> None:
     assert problem in command("perturb", "build", *arguments, "--out", tmp_path / "set", code=2).stderr
     assert not (tmp_path / "set").exists()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_disk_that_is_full_is_no_traceback() -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "perturb", "list"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: ")
+    assert "Traceback" not in done.stderr
 
 
 def test_list(command: Run) -> None:

@@ -38,6 +38,8 @@ class Mention:
 
 def mentions(text: str, name: str) -> list[Mention]:
     """Every place where ``name`` stands as whole words (a possessive ending does not belong to it)."""
+    if name not in text:
+        return []
     found = []
     for match in re.finditer(rf"(?<![\w'’-]){re.escape(name)}(?!\w|-\w|['’](?!s\b|\W|$))", text):
         left = re.search(r"([A-Za-zÀ-ž'’]+)[.]? $", text[: match.start()])
