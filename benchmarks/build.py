@@ -22,7 +22,7 @@ from perturb.build import Recipe, build
 ROOT = Path(__file__).parents[1]
 DEMETR = ROOT.parent / "shared" / "data" / "demetr"
 PAIRS_WANTED = 100_000
-TEXTS_PARSED = 4_000
+TEXTS_PARSED = 8_000
 PROCESSES = min(2, default_workers())
 
 

@@ -25,6 +25,7 @@ _INFLECTED = {"NOUN": ("NNS",), "VERB": ("VBD", "VBG", "VBN", "VBZ"), "ADJ": ("J
 _PLURALS = {"ox": "oxen", "fish": "fish", "euro": "euros", "burger": "burgers", "phoenix": "phoenixes"}
 _CARDINALS = EN_SMALL[1:8]
 """Three to nine."""
+_COUNTING = frozenset({*ORDINALS, *_CARDINALS, *EN_TENS})
 _COUNTED_TIMES = word_set("year month day generation century week season")
 
 
@@ -88,18 +89,21 @@ class Lexical(Perturbation):
         """Words that occur once, in random order; number words come first in one text of four."""
         doc = example.required_parse
         text = example.text
-        present = Counter(token.lemma_.lower() for token in doc) + Counter(token.lower_ for token in doc)
-        uses = Counter(token.lower_ for token in doc)
-        lemmas = Counter(map(key_of, doc))
+        tokens = list(doc)
+        uses = Counter(token.lower_ for token in tokens)
+        present = uses.keys() | {token.lemma_.lower() for token in tokens}
+        lemmas = Counter(map(key_of, tokens))
         contrasts: list[Change] = []
         numbers: list[Change] = []
-        for token in doc:
-            if uses[token.lower_] != 1 or lemmas[key_of(token)] != 1 or not stands_free(token):
+        for token in tokens:
+            if uses[token.lower_] != 1 or not _in_lexicon(token) or lemmas[key_of(token)] != 1:
+                continue
+            if not stands_free(token):
                 continue
             here = (token.idx, token.idx + len(token))
-            if (number := _other_number(token, rng)) and not present[number]:
+            if (number := _other_number(token, rng)) and number not in present:
                 found, replacement = numbers, number
-            elif (word := _replacement(token)) and not any(present[part] for part in word[1].split()):
+            elif (word := _replacement(token)) and present.isdisjoint(word[1].split()):
                 found, replacement = contrasts, word[0]
             else:
                 continue
@@ -111,10 +115,18 @@ class Lexical(Perturbation):
             yield [change]
 
 
+def _in_lexicon(token: Token) -> bool:
+    """Whether the word can be exchanged at all, before the parse is asked how it is used."""
+    return (_pos(token), key_of(token)) in _contrasts() or token.lower_ in _COUNTING
+
+
+def _pos(token: Token) -> str:
+    return "ADP" if token.pos_ == "SCONJ" else str(token.pos_)
+
+
 def _replacement(token: Token) -> tuple[str, str] | None:
     """The contrasting word in the token's form, and its lemma."""
-    pos = "ADP" if token.pos_ == "SCONJ" else token.pos_
-    for frame, other in _contrasts().get((pos, key_of(token)), {}).items():
+    for frame, other in _contrasts().get((_pos(token), key_of(token)), {}).items():
         if not fits(token, frame):
             continue
         of_person = key_of(token) == "old" and token.head.lemma_.lower() in PERSONS
@@ -132,6 +144,13 @@ def _titles() -> tuple[re.Pattern[str], dict[str, str]]:
         if title[0].islower():
             singular[title + ("es" if title.endswith("s") else "s")] = title
     return re.compile(rf"(?<![\w-])(?:{alternation(singular)})(?![\w-])", re.IGNORECASE), singular
+
+
+@lru_cache(maxsize=1)
+def _title_words() -> frozenset[str]:
+    """The letters that each title begins with."""
+    starts = (re.match(r"[a-z]+", form.lower()) for form in _titles()[1])
+    return frozenset(start[0] for start in starts if start)
 
 
 @lru_cache(maxsize=1)
@@ -170,6 +189,9 @@ def _mentions(doc: Doc) -> Iterator[tuple[_Title, bool]]:
     """Every mention of a title, and whether it may be exchanged."""
     text = doc.text
     pattern, singular = _titles()
+    # Most texts have no title: looking for words is far cheaper than trying every title at every place.
+    if _title_words().isdisjoint(re.findall(r"[a-z]+", text.lower())):
+        return
     barred = [match.span() for match in _not_titles().finditer(text)]
     for match in pattern.finditer(text):
         form = next(f for f in (match[0], match[0].lower(), match[0].capitalize()) if f in singular)
