@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -58,9 +59,9 @@ class TableReader(Reader):
         """The table."""
         return (self.path,)
 
+    @abstractmethod
     def rows(self, report: DataReport) -> Iterator[tuple[int, Mapping[str, Any]]]:
         """Yield ``(line number, column → value)``; every row has the same columns but in JSONL."""
-        raise NotImplementedError(f"{type(self).__name__} must say how its rows are read")
 
     def translations(self, report: DataReport) -> Iterator[Translation]:
         """Stream the rows of the wanted language pair."""
