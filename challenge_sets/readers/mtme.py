@@ -7,8 +7,8 @@ from pathlib import Path
 
 from challenge_sets.errors import InputError
 from challenge_sets.languages import split_pair
-from challenge_sets.readers.base import READERS, Reader, ReadOptions, checked
-from challenge_sets.readers.text import parallel_lines, split_document_line
+from challenge_sets.readers.aligned import AlignedFiles
+from challenge_sets.readers.base import READERS, Reader, ReadOptions
 from challenge_sets.records import Translation
 from challenge_sets.report import DataReport
 
@@ -33,6 +33,15 @@ class MtmeReader(Reader):
         if not self.systems:
             raise InputError("no system output", path=self.root / "system-outputs" / self.pair)
         self.reference = self._choose_reference()
+        self._corpus = AlignedFiles(
+            pair=self.pair,
+            source_lang=self.source_lang,
+            target_lang=self.target_lang,
+            source=self.root / "sources" / f"{self.pair}.txt",
+            hypotheses=self.systems,
+            reference=self.references[self.reference] if self.reference else None,
+            documents=self.root / "documents" / f"{self.pair}.docs",
+        )
 
     def _find_pair(self) -> str:
         """The pair as the files spell it, whatever spelling the user chose."""
@@ -68,16 +77,7 @@ class MtmeReader(Reader):
     @property
     def files(self) -> tuple[Path, ...]:
         """Sources, documents, the chosen reference, system outputs by name."""
-        reference = (self.references[self.reference],) if self.reference else ()
-        return (self._source, self._documents, *reference, *self.systems.values())
-
-    @property
-    def _source(self) -> Path:
-        return self.root / "sources" / f"{self.pair}.txt"
-
-    @property
-    def _documents(self) -> Path:
-        return self.root / "documents" / f"{self.pair}.docs"
+        return self._corpus.files
 
     @property
     def reference_name(self) -> str | None:
@@ -90,26 +90,4 @@ class MtmeReader(Reader):
 
     def translations(self, report: DataReport) -> Iterator[Translation]:
         """Segment by segment, systems by name; the item is ``PAIR/LINE`` with 1-based lines."""
-        return checked(self._translations(report), self._source)
-
-    def _translations(self, report: DataReport) -> Iterator[Translation]:
-        previous, position = None, 0
-        for number, row in enumerate(parallel_lines(list(self.files), report), 1):
-            source, documents, *rest = row
-            domain, doc = split_document_line(documents, self._documents, number)
-            position = position + 1 if doc == previous else 0
-            previous = doc
-            reference = rest.pop(0) if self.reference else None
-            for system, hypothesis in zip(self.systems, rest, strict=True):
-                yield Translation(
-                    item=f"{self.pair}/{number}",
-                    system=system,
-                    source=source,
-                    hypothesis=hypothesis,
-                    reference=reference,
-                    source_lang=self.source_lang,
-                    target_lang=self.target_lang,
-                    doc=doc,
-                    position=position,
-                    domain=domain,
-                )
+        return self._corpus.translations(report)
