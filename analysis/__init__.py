@@ -1,6 +1,6 @@
 """Turns scores into estimates, tests, tables and verdicts; never draws.
 
-From scores to a table: ``scores`` (opened for a set) → ``deltas`` (joined with its pairs) → ``scaling`` →
-``estimates`` and ``significance`` → ``verdicts`` → ``sensitivity`` (the table as records) →
-``sensitivity_layout`` (as sheets) → ``render`` and ``latex`` (any sheets as text).
+``statistics`` holds what is true of plain numbers, ``printing`` turns sheets into files; between them one
+package a question, and a command each: ``sensitivity`` (minimal pairs), ``mixed`` (the mixed model),
+``equivalence`` (TOST), ``ranking``, ``agreement``, ``annotations`` (error spans and times).
 """

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from analysis.significance import holm, log10_p_two_sided, log10_t_sf, p_text, stars
+from analysis.statistics.significance import holm, log10_p_two_sided, log10_t_sf, p_text, stars
 
 
 def exact_log10_sf(t: int, df: int) -> float:

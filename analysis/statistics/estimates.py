@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.significance import log10_p_two_sided, log10_t_sf
+from analysis.statistics.significance import log10_p_two_sided, log10_t_sf
 from challenge_sets import InputError
 
 Correction = Literal["CR0", "CR1", "CR2"]

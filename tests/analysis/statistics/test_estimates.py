@@ -19,7 +19,7 @@ from statsmodels.stats.power import TTestPower
 from statsmodels.stats.proportion import proportion_confint
 from statsmodels.stats.weightstats import DescrStatsW
 
-from analysis.estimates import (
+from analysis.statistics.estimates import (
     cluster_mean,
     count_wins,
     equivalence_verdict,

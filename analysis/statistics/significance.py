@@ -65,6 +65,77 @@ def log10_p_two_sided(t: float, df: float) -> float:
     return min(0.0, math.log10(2.0) + log10_t_sf(abs(t), df))
 
 
+def log10_chi2_sf(chi2: float, df: float) -> float:
+    """Return log10 P(X > chi2) for a chi-square variable; finite for every finite ``chi2``.
+
+    The upper incomplete gamma function Q(df/2, chi2/2); far out its logarithm is taken from the continued
+    fraction (DLMF 8.9.2), elsewhere it is scipy's.
+    """
+    from scipy.special import gammaln
+    from scipy.stats import chi2 as chi_square
+
+    if chi2 <= 0.0:
+        return 0.0
+    plain = float(chi_square.logsf(chi2, df))
+    a, x = df / 2.0, chi2 / 2.0
+    if plain > _TRUSTED or x < a + 1.0:
+        return plain / LN10
+    return (a * math.log(x) - x - float(gammaln(a)) + math.log(_gamma_fraction(a, x))) / LN10
+
+
+def _gamma_fraction(a: float, x: float) -> float:
+    """The continued fraction of Γ(a, x) e^x x^-a, by Lentz's method; fast for x > a + 1."""
+    tiny = 1e-300
+    b = x + 1.0 - a
+    c, d = 1.0 / tiny, 1.0 / b
+    value = d
+    for n in range(1, 10_000):
+        term = -n * (n - a)
+        b += 2.0
+        d = 1.0 / _away_from_zero(term * d + b, tiny)
+        c = _away_from_zero(b + term / c, tiny)
+        value *= c * d
+        if abs(c * d - 1.0) < 1e-15:
+            break
+    return value
+
+
+def log10_f_sf(f: float, df1: float, df2: float) -> float:
+    """Return log10 P(X > f) for Fisher's F; finite for every finite ``f``.
+
+    The regularised incomplete beta function I_x(df2/2, df1/2) at x = df2 / (df2 + df1 f) (Abramowitz and
+    Stegun 26.6.2); far out its logarithm is taken from the continued fraction, elsewhere it is scipy's.
+    """
+    from scipy.special import betaln
+    from scipy.stats import f as fisher
+
+    if f <= 0.0:
+        return 0.0
+    plain = float(fisher.logsf(f, df1, df2))
+    a, b = df2 / 2.0, df1 / 2.0
+    ratio = df1 * f / df2
+    x = 1.0 / (1.0 + ratio)
+    if plain > _TRUSTED or x >= (a + 1.0) / (a + b + 2.0):
+        return plain / LN10
+    head = -a * math.log1p(ratio) - b * math.log1p(1.0 / ratio) - math.log(a) - float(betaln(a, b))
+    return (head + math.log(_beta_fraction(a, b, x))) / LN10
+
+
+def benjamini_hochberg(log10_p: Sequence[float | None]) -> list[float | None]:
+    """Adjust a family of p-values for the false discovery rate, on log10 p; ``None`` as in ``holm``.
+
+    Source: Benjamini and Hochberg 1995, Journal of the Royal Statistical Society B 57(1).
+    """
+    members = sorted((value, place) for place, value in enumerate(log10_p) if value is not None)
+    adjusted: list[float | None] = [None] * len(log10_p)
+    lowest = 0.0
+    for rank in range(len(members), 0, -1):
+        value, place = members[rank - 1]
+        lowest = min(lowest, value + math.log10(len(members) / rank))
+        adjusted[place] = lowest
+    return adjusted
+
+
 def holm(log10_p: Sequence[float | None]) -> list[float | None]:
     """Adjust a family of p-values by Holm's step-down procedure, on log10 p so that tiny ones stay apart.
 

@@ -10,8 +10,10 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from analysis.deltas import CellDeltas, DeltaTable, MetricDeltas
-from analysis.estimates import (
+from analysis.sensitivity.deltas import CellDeltas, DeltaTable, MetricDeltas
+from analysis.sensitivity.scaling import Scaling, Standardization, choose_scaling
+from analysis.sensitivity.verdicts import Verdict, decide
+from analysis.statistics.estimates import (
     MeanEstimate,
     cluster_mean,
     count_wins,
@@ -21,9 +23,7 @@ from analysis.estimates import (
     tost,
     wilson,
 )
-from analysis.scaling import Scaling, Standardization, choose_scaling
-from analysis.significance import holm
-from analysis.verdicts import Verdict, decide
+from analysis.statistics.significance import holm
 from challenge_sets import InputError, Kind
 from metrics.base import MetricAbout
 

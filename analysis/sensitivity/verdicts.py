@@ -6,7 +6,7 @@ import math
 from enum import StrEnum
 from typing import assert_never
 
-from analysis.estimates import equivalence_verdict
+from analysis.statistics.estimates import equivalence_verdict
 from challenge_sets import Kind
 
 

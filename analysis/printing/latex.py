@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-from analysis.render import Report, Sheet, Tone, legend_line
+from analysis.printing.render import Report, Sheet, Tone, legend_line
 
 _COLOURS: dict[Tone, str] = {
     "good": "green!18",

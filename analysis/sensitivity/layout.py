@@ -8,11 +8,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from typing import Any
 
-from analysis.render import Column, Entry, Report, Sheet, Tone, number
-from analysis.scaling import Standardization
-from analysis.sensitivity import POWER, Cell, MetricSummary, SensitivityTable
-from analysis.significance import p_text, stars
-from analysis.verdicts import MEANINGS, Verdict
+from analysis.printing.render import Column, Entry, Report, Sheet, Tone, number
+from analysis.sensitivity.scaling import Standardization
+from analysis.sensitivity.table import POWER, Cell, MetricSummary, SensitivityTable
+from analysis.sensitivity.verdicts import MEANINGS, Verdict
+from analysis.statistics.significance import p_text, stars
 from challenge_sets import KINDS, Kind
 
 _LOOK: dict[Verdict, tuple[str, Tone | None]] = {

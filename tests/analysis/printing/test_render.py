@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.latex import escape, to_latex
-from analysis.render import Column, Entry, Report, Sheet, number, to_csv, to_markdown, to_text
+from analysis.printing.latex import escape, to_latex
+from analysis.printing.render import Column, Entry, Report, Sheet, number, to_csv, to_markdown, to_text
 
 AWKWARD = r"a_b & 50 % #1 $x$ {y} \z ~ ^ <t> |p| [q] “é” 한국 ñ ß ≤ −1 … A⁠B"
 

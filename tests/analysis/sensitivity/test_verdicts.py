@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.verdicts import MEANINGS, Verdict, decide
+from analysis.sensitivity.verdicts import MEANINGS, Verdict, decide
 from challenge_sets import Kind
 
 SURE, UNSURE = -5.0, -0.2

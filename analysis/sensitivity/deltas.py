@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.estimates import ROUNDING
-from analysis.scores import PairScores
+from analysis.sensitivity.scores import PairScores
+from analysis.statistics.estimates import ROUNDING
 from challenge_sets import BLIND, KINDS, ChallengeSet, InputError, Kind, Score
 from metrics.base import MetricAbout
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from analysis.deltas import DeltaTable, label_signatures, read_deltas
-from analysis.scores import PairScores
+from analysis.sensitivity.deltas import DeltaTable, label_signatures, read_deltas
+from analysis.sensitivity.scores import PairScores
 from challenge_sets import BLIND, ChallengeSet, InputError, Vetting
 
 Make = Callable[..., Any]

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from analysis.deltas import DeltaTable, MetricDeltas, read_deltas
-from analysis.scaling import Standardization
-from analysis.scores import PairScores
-from analysis.sensitivity import Cell, SensitivityOptions, SensitivityTable, sensitivity
+from analysis.sensitivity.deltas import DeltaTable, MetricDeltas, read_deltas
+from analysis.sensitivity.scaling import Standardization
+from analysis.sensitivity.scores import PairScores
+from analysis.sensitivity.table import Cell, SensitivityOptions, SensitivityTable, sensitivity
 from challenge_sets import BLIND, ChallengeSet, InputError
 
 Make = Callable[..., Any]

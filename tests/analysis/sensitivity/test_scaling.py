@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from analysis.scaling import Standardization, choose_scaling, pooled_within_sd
+from analysis.sensitivity.scaling import Standardization, choose_scaling, pooled_within_sd
 from challenge_sets import Kind
 
 NEGATION = np.array([1.0, 2.0, 3.0])

@@ -17,7 +17,7 @@ import pytest
 
 from challenge_sets import BLIND
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 Make = Callable[..., Any]
 Sample = tuple[list[Any], list[Any]]
 SUFFIXES = ("md", "csv", "tex", "json")

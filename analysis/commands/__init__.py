@@ -1,0 +1,1 @@
+"""The commands of ``python -m analysis``, one module each: options, one call, output."""
