@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass
+from dataclasses import fields as dataclass_fields
 from importlib.util import find_spec
 from typing import Any, ClassVar, Literal, Self
 
@@ -107,6 +108,10 @@ class Metric(ABC):
     extras: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     """Optional dependencies and the target languages that need them (none: every language)."""
     description: ClassVar[str]
+    citation: ClassVar[str] = ""
+    """Who proposed it, author and year; empty for a sentinel."""
+    parameters: ClassVar[int | None] = None
+    """Number of weights of its model; ``None`` where it has no model."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -218,6 +223,8 @@ class MetricAbout:
     tie_threshold: float
     target_lang: str
     pseudo_reference: str | None
+    citation: str = ""
+    parameters: int | None = None
 
     @classmethod
     def of(cls, metric: Metric) -> Self:
@@ -233,6 +240,8 @@ class MetricAbout:
             tie_threshold=metric.tie_threshold,
             target_lang=metric.settings.target_lang,
             pseudo_reference=metric.settings.pseudo_reference if "reference" in metric.needs else None,
+            citation=metric.citation,
+            parameters=metric.parameters,
         )
 
     def oriented(self, raw: float) -> float:
@@ -252,10 +261,15 @@ class MetricAbout:
             "tie_threshold": self.tie_threshold,
             "target_lang": self.target_lang,
             "pseudo_reference": self.pseudo_reference,
+            "citation": self.citation,
+            "parameters": self.parameters,
         }
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Self:
-        """Inverse of ``to_json``; other keys are left alone. ``KeyError`` where one is missing."""
-        fields = {name: value[name] for name in cls.__slots__}
+        """Inverse of ``to_json``; other keys are left alone. ``KeyError`` where a needed one is missing."""
+        fields = {
+            field.name: value[field.name] for field in dataclass_fields(cls) if field.default is MISSING
+        }
+        fields |= {name: value[name] for name in ("citation", "parameters") if name in value}
         return cls(**(fields | {"needs": tuple(value["needs"]), "inputs": tuple(value["inputs"])}))

@@ -77,6 +77,7 @@ class Bleu(LexicalMetric):
 
     name = "bleu"
     extras: ClassVar[Mapping[str, tuple[str, ...]]] = {"ja": ("ja",), "ko": ("ko",)}
+    citation = "Papineni et al. 2002"
     description = "sentence BLEU, n-grams of 1 to 4 tokens, effective order, exponential smoothing (0 to 100)"
 
     def __init__(self, settings: Settings) -> None:
@@ -134,6 +135,7 @@ class Chrf(LexicalMetric):
 
     name = "chrf"
     word_order: ClassVar[int] = 0
+    citation = "Popović 2015"
     description = "chrF2, n-grams of 1 to 6 characters without white space, recall weighted twice (0 to 100)"
 
     def __init__(self, settings: Settings) -> None:
@@ -181,6 +183,7 @@ class ChrfPlusPlus(Chrf):
 
     name = "chrf++"
     word_order: ClassVar[int] = 2
+    citation = "Popović 2017"
     description = "chrF2++, the n-grams of chrF and those of 1 and 2 words (0 to 100)"
 
     def view(self, request: Request) -> Hashable:
@@ -193,6 +196,7 @@ class Ter(LexicalMetric):
     """Translation edit rate: lower is better."""
 
     name = "ter"
+    citation = "Snover et al. 2006"
     higher_is_better = False
     description = (
         "translation edit rate: edits and shifts per reference word, case ignored (0 is perfect); "

@@ -18,9 +18,19 @@ def sensitivity(
         str,
         typer.Option(
             help="scale: SDs within categories, not centred; zscore: centred on the metric's mean; "
-            "raw: metric units.",
+            "spread: SDs of the metric's scores over the original outputs; raw: metric units.",
         ),
     ] = "scale",
+    model: Annotated[
+        str,
+        typer.Option(
+            help="cells: each cell for itself, robust to clustering; joint: one mixed model; "
+            "per-metric: one mixed model a metric.",
+        ),
+    ] = "cells",
+    correction: Annotated[
+        str, typer.Option(help="holm, or bh (Benjamini-Hochberg), within errors and within variations.")
+    ] = "holm",
     margin_sd: Annotated[
         float | None, typer.Option(help="Equivalence margin for variations, in SDs (default 0.2).")
     ] = None,
@@ -28,23 +38,34 @@ def sensitivity(
         float | None, typer.Option(help="The margin in metric units; needs --standardize raw.")
     ] = None,
     alpha: Annotated[float, typer.Option(help="Level of the tests; intervals are at 1 - alpha.")] = 0.05,
+    bootstrap_t: Annotated[
+        bool, typer.Option("--bootstrap-t", help="Cells with few reactions go by the bootstrap-t.")
+    ] = False,
+    seed: Annotated[int, typer.Option(help="Seed of the bootstrap-t.")] = 0,
     as_json: AsJson = False,
 ) -> None:
     """What each metric penalises, per category of edit: means, intervals, tests, verdicts."""
     # Options are checked first: a wrong one must not wait for a large table to be read.
     from analysis.commands.options import choice
+    from analysis.sensitivity.options import Correction, Model, SensitivityOptions
     from analysis.sensitivity.scaling import Standardization
-    from analysis.sensitivity.table import SensitivityOptions
     from challenge_sets import ChallengeSet
 
     options = SensitivityOptions(
-        choice("--standardize", standardize, Standardization), margin_sd, margin, alpha
+        standardize=choice("--standardize", standardize, Standardization),
+        margin_sd=margin_sd,
+        margin=margin,
+        alpha=alpha,
+        model=choice("--model", model, Model),
+        correction=choice("--correction", correction, Correction),
+        bootstrap_t=bootstrap_t,
+        seed=seed,
     )
 
     from analysis.commands.output import deliver
     from analysis.sensitivity.deltas import read_deltas
-    from analysis.sensitivity.layout import as_json as document
-    from analysis.sensitivity.layout import as_records, as_report, missing_lines
+    from analysis.sensitivity.layout import as_report, missing_lines
+    from analysis.sensitivity.records import as_document, as_records
     from analysis.sensitivity.scores import PairScores
     from analysis.sensitivity.table import sensitivity as build
 
@@ -54,7 +75,7 @@ def sensitivity(
         "sensitivity",
         as_report(table),
         as_records(table),
-        document(table),
+        as_document(table),
         out=out,
         as_json=as_json,
         more=missing_lines(table),

@@ -61,6 +61,11 @@ _SPELLINGS = {
     "↓": r"$\downarrow$",
     "↑": r"$\uparrow$",
     "Δ": r"$\Delta$",
+    "≠": r"$\neq$",
+    "‸": r"$\wedge$",
+    "τ": r"$\tau$",
+    "κ": r"$\kappa$",
+    "μ": r"$\mu$",
     "²": r"$^2$",
     "α": r"$\alpha$",
 }
@@ -139,7 +144,10 @@ def _spell(char: str) -> str:
 def _row(sheet: Sheet, number: int) -> str:
     fields = []
     for entry in sheet.rows[number]:
-        field = escape(entry.text) + (f"$^{{{entry.stars}}}$" if entry.stars else "")
+        field = "".join(
+            rf"\textbf{{{escape(text)}}}" if marked else escape(text) for text, marked in entry.pieces()
+        )
+        field += f"$^{{{entry.stars}}}$" if entry.stars else ""
         field = " ".join(part for part in (field, escape(entry.mark)) if part)
         fields.append(rf"\cellcolor{{{_COLOURS[entry.tone]}}}{field}" if entry.tone else field)
     return " & ".join(fields) + r" \\"

@@ -10,7 +10,7 @@ import csv
 import io
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -20,14 +20,31 @@ Tone = Literal["good", "bad", "doubtful", "neutral"]
 Align = Literal["left", "right", "center"]
 
 
+PLACE = "‸"
+"""Marks a place in a text where something is missing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry of a sheet: text, significance stars, a mark that is read without colour, a tone."""
+    """One entry of a sheet: text, significance stars, a mark that is read without colour, a tone.
+
+    ``highlight`` holds half-open code-point spans of the text, in order and apart; an empty span is a place.
+    """
 
     text: str = ""
     stars: str = ""
     mark: str = ""
     tone: Tone | None = None
+    highlight: tuple[tuple[int, int], ...] = ()
+
+    def pieces(self) -> Iterator[tuple[str, bool]]:
+        """The text in parts, each with whether it is highlighted; an empty span is ``PLACE``."""
+        done = 0
+        for start, end in self.highlight:
+            yield self.text[done:start], False
+            yield self.text[start:end] or PLACE, True
+            done = end
+        yield self.text[done:], False
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +102,7 @@ def to_markdown(report: Report) -> str:
         lines.append(_markdown_row(rules[column.align] for column in sheet.columns))
         # One run of stars after a number opens no emphasis, so that it needs no backslashes.
         lines += [
-            _markdown_row(_joined(_escape_entry(entry.text), entry.stars, entry.mark) for entry in row)
+            _markdown_row(_joined(_markdown_text(entry), entry.stars, entry.mark) for entry in row)
             for row in sheet.rows
         ]
         lines.append("")
@@ -97,7 +114,7 @@ def to_markdown(report: Report) -> str:
 def to_text(sheet: Sheet) -> str:
     """One sheet in aligned columns, for a terminal."""
     table = [[column.heading for column in sheet.columns]]
-    table += [[_joined(entry.text, entry.stars, entry.mark) for entry in row] for row in sheet.rows]
+    table += [[_joined(_plain_text(entry), entry.stars, entry.mark) for entry in row] for row in sheet.rows]
     widths = [max(_width(row[place]) for row in table) for place in range(len(sheet.columns))]
     lines = [sheet.title, ""]
     for number, row in enumerate(table):
@@ -153,6 +170,17 @@ def _csv_field(value: object) -> str:
 
 def _joined(text: str, stars: str, mark: str) -> str:
     return " ".join(part for part in (text + stars, mark) if part)
+
+
+def _markdown_text(entry: Entry) -> str:
+    # An HTML element, because two asterisks beside a space or inside a word would open no emphasis.
+    return "".join(
+        f"<b>{_escape_entry(text)}</b>" if marked else _escape_entry(text) for text, marked in entry.pieces()
+    )
+
+
+def _plain_text(entry: Entry) -> str:
+    return "".join(f"[{text}]" if marked else text for text, marked in entry.pieces())
 
 
 def _markdown_row(fields: Iterable[str]) -> str:

@@ -7,7 +7,7 @@ the edit. Scores under different signatures are different metrics here and are n
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -56,6 +56,8 @@ class MetricDeltas:
     cells: Mapping[CellKey, CellDeltas]
     noise: float
     """Differences up to this size, in metric units, come from rounding of the scores."""
+    original_sd: float | None = None
+    """SD of the metric's scores over the distinct original outputs; ``None`` where they do not vary."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,26 @@ def read_deltas(set_directory: ChallengeSet, scores: PairScores) -> DeltaTable:
     Raises ``InputError`` for a score given twice, a score of a pair that the set does not hold, and
     where there is nothing to compare. The result does not depend on the order of rows or pairs.
     """
+    joined = _join(set_directory, scores)
+    return joined.table(np.arange(len(joined.keys)))
+
+
+def read_deltas_by(
+    set_directory: ChallengeSet, scores: PairScores, factor: str
+) -> tuple[DeltaTable, dict[str, DeltaTable]]:
+    """The whole table, and one table for each level of ``factor``, levels by name.
+
+    ``factor`` is ``domain``, ``target_lang`` or a field of the translations' ``meta``. Segments have the same
+    numbers in all tables. Raises ``InputError`` as ``read_deltas`` does, and where a pair's translation has
+    no such field.
+    """
+    joined = _join(set_directory, scores)
+    levels = np.array(_levels(set_directory, joined.keys, factor))
+    whole = joined.table(np.arange(len(joined.keys)))
+    return whole, {str(level): joined.table(np.flatnonzero(levels == level)) for level in np.unique(levels)}
+
+
+def _join(set_directory: ChallengeSet, scores: PairScores) -> _Joined:
     rejected: set[str] = set()
     accepted: list[_Key] = []
     for pair in set_directory.pairs():
@@ -100,27 +122,54 @@ def read_deltas(set_directory: ChallengeSet, scores: PairScores) -> DeltaTable:
                 f"under the signature {score.signature}",
                 path=scores.table,
             )
-    items: dict[str, int] = {}
-    segments = np.array([items.setdefault(key.item, len(items)) for key in accepted], dtype=np.intp)
-    members: dict[CellKey, list[int]] = {}
-    for number, key in enumerate(accepted):
-        members.setdefault((key.kind, key.category), []).append(number)
-    cells = {key: np.array(members[key], dtype=np.intp) for key in sorted(members, key=_order)}
     languages = _languages(set_directory, accepted)
-    labels = label_signatures(scores.metrics)
-    metrics = []
-    for about, label, found in zip(scores.metrics, labels, sides, strict=True):
+    scopes = [
         # A pair in another language is none of the metric's, unless it was scored all the same.
-        scope = np.array([about.target_lang in languages[key.item, key.system] for key in accepted])
-        scope |= (found.state != _ABSENT).any(axis=0)
-        own = {key: found.cell(where[scope[where]], segments) for key, where in cells.items()}
-        metrics.append(
-            MetricDeltas(about, label, {key: cell for key, cell in own.items() if cell.pairs}, found.noise())
-        )
-    if not any(entry.cells for entry in metrics):
+        np.array([about.target_lang in languages[key.item, key.system] for key in accepted])
+        | (found.state != _ABSENT).any(axis=0)
+        for about, found in zip(scores.metrics, sides, strict=True)
+    ]
+    joined = _Joined(set_directory, accepted, scores.metrics, sides, scopes, len(rejected))
+    if not any(scope.any() for scope in scopes):
         raise InputError("no pair of the set was scored", path=scores.table)
-    metrics.sort(key=lambda entry: entry.metric.sentinel)
-    return DeltaTable(set_directory.name, set_directory.fingerprint, tuple(metrics), len(rejected))
+    return joined
+
+
+@dataclass(frozen=True, slots=True)
+class _Joined:
+    """All accepted pairs in order, with each metric's values of both sides and the pairs in its scope."""
+
+    source: ChallengeSet
+    keys: list[_Key]
+    metrics: tuple[MetricAbout, ...]
+    sides: list[_Sides]
+    scopes: list[NDArray[np.bool_]]
+    rejected: int
+
+    def table(self, where: NDArray[np.intp]) -> DeltaTable:
+        """The deltas of the pairs ``where``; metrics without a pair there keep their place, without cells."""
+        segments = _numbered(key.item for key in self.keys)
+        originals = _numbered((key.item, key.system) for key in self.keys)
+        members: dict[CellKey, list[int]] = {}
+        for number in where:
+            members.setdefault((self.keys[number].kind, self.keys[number].category), []).append(number)
+        cells = {key: np.array(members[key], dtype=np.intp) for key in sorted(members, key=_order)}
+        metrics = []
+        for about, label, found, scope in zip(
+            self.metrics, label_signatures(self.metrics), self.sides, self.scopes, strict=True
+        ):
+            own = {key: found.cell(here[scope[here]], segments) for key, here in cells.items()}
+            metrics.append(
+                MetricDeltas(
+                    about,
+                    label,
+                    {key: cell for key, cell in own.items() if cell.pairs},
+                    found.noise(),
+                    found.original_sd(where, originals),
+                )
+            )
+        metrics.sort(key=lambda entry: entry.metric.sentinel)
+        return DeltaTable(self.source.name, self.source.fingerprint, tuple(metrics), self.rejected)
 
 
 class _Key(NamedTuple):
@@ -169,6 +218,14 @@ class _Sides:
             blind=int(self.blind[where].sum()),
         )
 
+    def original_sd(self, where: NDArray[np.intp], originals: NDArray[np.intp]) -> float | None:
+        """SD over the distinct original outputs among the pairs ``where``; several pairs share one output."""
+        known = where[self.state[0, where] == _SEEN]
+        _, first = np.unique(originals[known], return_index=True)
+        values = self.values[0, known[first]]
+        sd = float(values.std(ddof=1)) if values.size > 1 else 0.0
+        return sd if sd > self.noise() else None
+
     def noise(self) -> float:
         """Rounding of a difference of two scores, relative to the largest score."""
         known = np.abs(self.values[~np.isnan(self.values)])
@@ -198,6 +255,12 @@ def _order(key: CellKey) -> tuple[int, str]:
     return KINDS.index(key[0]), key[1]
 
 
+def _numbered(names: Iterable[Hashable]) -> NDArray[np.intp]:
+    """Each name's number, in order of first appearance."""
+    numbers: dict[Hashable, int] = {}
+    return np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.intp)
+
+
 def _languages(set_directory: ChallengeSet, pairs: Sequence[_Key]) -> Mapping[tuple[str, str], set[str]]:
     """Target languages by (item, system) of the pairs."""
     found: dict[tuple[str, str], set[str]] = {(key.item, key.system): set() for key in pairs}
@@ -205,3 +268,24 @@ def _languages(set_directory: ChallengeSet, pairs: Sequence[_Key]) -> Mapping[tu
         if (translation.item, translation.system) in found:
             found[translation.item, translation.system].add(translation.target_lang)
     return found
+
+
+def _levels(set_directory: ChallengeSet, pairs: Sequence[_Key], factor: str) -> list[str]:
+    """The factor's level of every pair, from the translation it was made from."""
+    wanted = {(key.item, key.system) for key in pairs}
+    found: dict[tuple[str, str], str] = {}
+    for translation in set_directory.translations():
+        key = (translation.item, translation.system)
+        if key not in wanted:
+            continue
+        level = {"domain": translation.domain, "target_lang": translation.target_lang}.get(
+            factor, translation.meta.get(factor)
+        )
+        if level is None or level == "":
+            raise InputError(
+                f"the translation of {translation.item} by {translation.system} has no {factor!r}",
+                path=set_directory.directory,
+                hint="a factor is domain, target_lang or a field of meta that every translation has",
+            )
+        found[key] = str(level)
+    return [found[key.item, key.system] for key in pairs]

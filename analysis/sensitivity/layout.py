@@ -5,17 +5,17 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import fields
-from typing import Any
 
 from analysis.printing.render import Column, Entry, Report, Sheet, Tone, number
+from analysis.sensitivity.cells import FEW_REACTIONS, POWER, Cell
+from analysis.sensitivity.records import MODELS, unit
 from analysis.sensitivity.scaling import Standardization
-from analysis.sensitivity.table import POWER, Cell, MetricSummary, SensitivityTable
+from analysis.sensitivity.table import MetricSummary, SensitivityTable
 from analysis.sensitivity.verdicts import MEANINGS, Verdict
 from analysis.statistics.significance import p_text, stars
 from challenge_sets import KINDS, Kind
 
-_LOOK: dict[Verdict, tuple[str, Tone | None]] = {
+LOOK: dict[Verdict, tuple[str, Tone | None]] = {
     Verdict.DETECTED: ("●", "good"),
     Verdict.INSENSITIVE: ("○", "doubtful"),
     Verdict.REVERSED: ("▼", "bad"),
@@ -40,6 +40,7 @@ _KIND_TITLES: dict[Kind, str] = {
 }
 _BASELINES = "Baselines, not metrics"
 
+_FEW, _DISAGREE = "!", "≠"
 _NOTHING_FOUND = (Verdict.INSENSITIVE, Verdict.INCONCLUSIVE, Verdict.NO_DIFFERENCE, Verdict.TOLERATED)
 _READING = (
     "In brackets: the smallest difference that these pairs could have shown. Behind a mark: how many of "
@@ -48,74 +49,9 @@ _READING = (
 
 _INTRODUCTION = (
     "Mean delta = value(original) − value(perturbed) per metric and category: positive means that the "
-    "metric penalised the edit. Standard errors are robust to several pairs from one segment (CR2). Pairs "
-    "that a metric cannot tell apart by construction are counted apart and are in no mean and no test."
+    "metric penalised the edit. Pairs that a metric cannot tell apart by construction are counted apart and "
+    "are in no mean and no test."
 )
-
-
-def as_records(table: SensitivityTable) -> list[dict[str, Any]]:
-    """Every cell as a mapping, p-values as log10 and as text; the columns of the CSV file and of the JSON."""
-    records = []
-    for cell in table.cells:
-        record = {field.name: getattr(cell, field.name) for field in fields(cell)}
-        record["missing_reasons"] = dict(cell.missing_reasons)
-        record["verdict"] = str(cell.verdict)
-        record |= {
-            "p_text": None if cell.p is None else p_text(cell.p),
-            "tost_p_text": None if cell.tost_p is None else p_text(cell.tost_p),
-            "stars": stars(cell.p),
-            "unit": unit(table),
-        }
-        records.append(record)
-    return records
-
-
-def as_json(table: SensitivityTable) -> dict[str, Any]:
-    """The whole table as a JSON object: configuration, metrics with their scaling, cells."""
-    options = table.options
-    return {
-        "configuration": {
-            "set": table.set_name,
-            "fingerprint": table.fingerprint,
-            "pairs_rejected_by_vetting": table.rejected,
-            "standardize": str(options.standardize),
-            "unit": unit(table),
-            "alpha": options.alpha,
-            "interval_level": 1.0 - options.alpha,
-            "margin": options.margin,
-            "margin_sd": None if options.margin is not None else options.margin_in_sd,
-            "standard_error": "CR2, clustered by segment, t with Satterthwaite degrees of freedom",
-            "correction": "Holm; errors one family, variations another; controls and baselines unadjusted",
-            "power": POWER,
-            "pseudo_references": list(table.pseudo_references),
-        },
-        "metrics": [
-            {
-                "label": entry.label,
-                "metric": entry.metric.name,
-                "signature": entry.metric.signature,
-                "sentinel": entry.metric.sentinel,
-                "tie_threshold": entry.metric.tie_threshold,
-                "pseudo_reference": entry.metric.pseudo_reference,
-                "target_lang": entry.metric.target_lang,
-                "centre": entry.scaling.centre,
-                "divisor": entry.scaling.divisor,
-                "within_category_sd": entry.scaling.within_sd,
-                "scaled_by": list(entry.scaling.basis),
-            }
-            for entry in table.metrics
-        ],
-        "cells": as_records(table),
-    }
-
-
-def unit(table: SensitivityTable) -> str:
-    """What a mean of this table is measured in."""
-    return {
-        Standardization.SCALE: "SD within categories",
-        Standardization.ZSCORE: "SD of all deltas",
-        Standardization.RAW: "metric units",
-    }[table.options.standardize]
 
 
 def as_report(table: SensitivityTable) -> Report:
@@ -131,12 +67,16 @@ def as_report(table: SensitivityTable) -> Report:
                 details.append(_details(table, cells, title, label))
     shown = {cell.verdict for cell in table.cells}
     legend = [
-        (_LOOK[verdict][0], f"{verdict}: {MEANINGS[verdict]}") for verdict in Verdict if verdict in shown
+        (LOOK[verdict][0], f"{verdict}: {MEANINGS[verdict]}") for verdict in Verdict if verdict in shown
     ]
+    if any(cell.few_reactions for cell in table.cells):
+        legend.append((_FEW, f"fewer than {FEW_REACTIONS} segments with a reaction: the test is unreliable"))
+    if any(cell.models_disagree for cell in table.cells):
+        legend.append((_DISAGREE, "the models cells, joint and per-metric do not give the same verdict"))
     legend.append(("*", "one, two, three stars: p < 0.05, 0.01, 0.001 for a mean other than zero"))
     return Report(
         title=f"Sensitivity of metrics on {table.set_name}",
-        introduction=(_INTRODUCTION,),
+        introduction=(_INTRODUCTION, f"Model: {MODELS[table.options.model]}."),
         sheets=(*matrices, *details),
         legend=tuple(legend),
         notes=tuple(_notes(table)),
@@ -155,7 +95,11 @@ def caption(table: SensitivityTable, cells: Sequence[Cell]) -> tuple[str, ...]:
     test = "two-sided test against zero"
     if kind != "control" and table.options.standardize is not Standardization.ZSCORE:
         test += f", and equivalence by TOST against {_margins(table, summaries)}"
-    adjusted = "unadjusted" if sentinel or kind == "control" else f"Holm over all {kind} cells"
+    adjusted = (
+        "unadjusted"
+        if sentinel or kind == "control"
+        else f"{table.options.correction.name_in_tables} over all {kind} cells"
+    )
     parts.append(f"{what}: {test}; {adjusted}, alpha = {table.options.alpha:g}.")
     thresholds: dict[float, list[str]] = {}
     for entry in summaries:
@@ -210,7 +154,7 @@ def _matrix(table: SensitivityTable, cells: Sequence[Cell], title: str, label: s
 
 def _summary(cell: Cell, decimals: int) -> Entry:
     """Mean, stars and mark; the detectable difference where nothing was found, and the pairs not seen."""
-    mark, tone = _LOOK[cell.verdict]
+    mark, tone = LOOK[cell.verdict]
     text = number(cell.mean, decimals)
     if cell.verdict in _NOTHING_FOUND and cell.smallest_detectable is not None:
         text += f" [{number(cell.smallest_detectable, decimals)}]"
@@ -218,23 +162,37 @@ def _summary(cell: Cell, decimals: int) -> Entry:
         mark += f" {cell.blind}∅"
     if cell.n and cell.missing:
         mark += f" {cell.missing}–"
+    mark += "".join(f" {sign}" for sign in _warnings(cell))
     return Entry(text, stars(cell.p), mark, tone)
+
+
+def _warnings(cell: Cell) -> Iterable[str]:
+    if cell.few_reactions:
+        yield _FEW
+    if cell.models_disagree:
+        yield _DISAGREE
 
 
 def _details(table: SensitivityTable, cells: Sequence[Cell], title: str, label: str) -> Sheet:
     kind = cells[0].kind
     level = f"{100 * (1 - table.options.alpha):g} %"
-    adjusted = "" if kind == "control" or cells[0].sentinel else " (Holm)"
+    adjusted = (
+        "" if kind == "control" or cells[0].sentinel else f" ({table.options.correction.name_in_tables})"
+    )
+    resampled = any(cell.bootstrap_t_log10_p is not None for cell in cells)
     columns = [Column("metric", "left"), Column("category", "left")]
     columns += map(
         Column, ("pairs n", "missing", "blind", "segments", "mean delta", "SE", f"{level} interval")
     )
-    columns += map(Column, ("wins/ties/losses", f"share of wins ({level})", f"p{adjusted}"))
+    columns += map(Column, ("wins/ties/losses", "zero share", f"share of wins ({level})", f"p{adjusted}"))
     if kind == "variation":
         columns += map(Column, (f"{100 * (1 - 2 * table.options.alpha):g} % interval", "margin"))
     if kind != "control":
         columns.append(Column(f"p of equivalence{adjusted}"))
+    if resampled:
+        columns.append(Column("p, bootstrap-t, unadjusted"))
     columns += [Column("smallest detectable difference"), Column("verdict", "left")]
+    columns += [Column("if centred", "left"), Column("other models", "left")]
     decimals = _decimals(table, shown=3)
     rows = []
     for cell in cells:
@@ -243,23 +201,40 @@ def _details(table: SensitivityTable, cells: Sequence[Cell], title: str, label: 
         row += [Entry(str(count)) for count in (cell.n, cell.missing, cell.blind, cell.segments)]
         row += [Entry(number(cell.mean, places), stars(cell.p)), Entry(number(cell.se, places))]
         row += [Entry(_range(cell.low, cell.high, places)), Entry(f"{cell.wins}/{cell.ties}/{cell.losses}")]
-        row.append(Entry(_share(cell)))
+        row += [Entry(number(cell.zero_share, 2)), Entry(_share(cell))]
         row.append(_p_entry(cell.p))
         if kind == "variation":
             margin = "" if cell.margin is None else f"±{number(cell.margin, places)}"
             row += [Entry(_range(cell.tost_low, cell.tost_high, places)), Entry(margin)]
         if kind != "control":
             row.append(_p_entry(cell.tost_p))
-        mark, tone = _LOOK[cell.verdict]
+        if resampled:
+            row.append(_p_entry(cell.bootstrap_t_log10_p))
+        mark, tone = LOOK[cell.verdict]
         row.append(Entry(number(cell.smallest_detectable, places)))
-        row.append(Entry(str(cell.verdict), mark=mark, tone=tone))
+        row.append(Entry(str(cell.verdict), mark=" ".join((mark, *_warnings(cell))), tone=tone))
+        row.append(Entry(str(cell.verdict_if_centred) if cell.centring_changes else "same"))
+        row.append(Entry(_others(table, cell)))
         rows.append(tuple(row))
     text = (
         *caption(table, cells),
-        "Share of wins with Wilson's interval, which takes the pairs for independent.",
+        "Share of wins with Wilson's interval, adjusted for several pairs from one segment.",
+        "Zero share: pairs with a delta within the tie threshold.",
+        "If centred: the verdict, where another, that deltas centred on the metric's mean would have given.",
+        "Other models: their verdicts, where they differ.",
         f"Smallest detectable difference: at {100 * POWER:g} % power, before correction.",
     )
     return Sheet(f"{label}-cells", f"{title}, every cell", text, tuple(columns), tuple(rows), long=True)
+
+
+def _others(table: SensitivityTable, cell: Cell) -> str:
+    chosen = str(table.options.model)
+    differing = (
+        f"{model}: {verdict}"
+        for model, verdict in cell.verdict_by_model.items()
+        if model != chosen and verdict != cell.verdict
+    )
+    return "; ".join(differing) or "same"
 
 
 def _p_entry(log10_p: float | None) -> Entry:
@@ -312,5 +287,36 @@ def _notes(table: SensitivityTable) -> Iterable[str]:
         kind = " (baseline)" if entry.metric.sentinel else ""
         yield f"{entry.label}{kind}: {entry.metric.signature}; {scale}."
     yield from missing_lines(table)
+    yield from interaction_lines(table)
+    yield from _dependent_verdicts(table)
     if table.rejected:
         yield f"Left out because vetting rejected them: {table.rejected} pairs."
+
+
+def _dependent_verdicts(table: SensitivityTable) -> Iterable[str]:
+    """How many verdicts hang on the centring and on the model: of the metrics' errors and variations."""
+    cells = [cell for cell in table.cells if cell.kind != "control" and not cell.sentinel]
+    flips = sum(cell.centring_changes for cell in cells)
+    yield f"Centring on each metric's mean delta would have changed {flips} of {len(cells)} verdicts."
+    differing = [cell for cell in cells if cell.models_disagree]
+    yield f"The three models give different verdicts in {len(differing)} of {len(cells)} cells."
+    for cell in differing:
+        answers = ", ".join(f"{model} {verdict}" for model, verdict in cell.verdict_by_model.items())
+        yield f"{cell.label}, {cell.category}: {answers}."
+
+
+def interaction_lines(table: SensitivityTable) -> Iterable[str]:
+    """Whether the metrics differ in what they react to, by the three tests, a sentence each."""
+    what = "Interaction category × metric"
+    model, robust = table.interaction.model, table.interaction.robust
+    if model.lr is None or model.wald is None:
+        yield f"{what}, joint mixed model: not tested, {model.reason}."
+    else:
+        for name, test in (("likelihood ratio (ML)", model.lr), ("Wald (REML)", model.wald)):
+            found = f"chi-square {test.chi2:.1f} with {test.df} df, p = {p_text(test.log10_p)}"
+            yield f"{what}, joint mixed model, {name}: {found}."
+    if robust.f is None or robust.log10_p is None:
+        yield f"{what}, cluster-robust Wald: not tested, {robust.reason}."
+    else:
+        found = f"F {robust.f:.2f} with {robust.df1:g} and {robust.df2:.1f} df, p = {p_text(robust.log10_p)}"
+        yield f"{what}, cluster-robust Wald: {found}."

@@ -27,6 +27,8 @@ class Standardization(StrEnum):
     """Z-scores over all pairs: zero means the metric's own average reaction (Quinjica et al. 2026)."""
     RAW = "raw"
     """The metric's own unit."""
+    SPREAD = "spread"
+    """SDs of the metric's scores over the original outputs, not centred: a reaction as a ranking sees it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +56,10 @@ class Scaling:
 
     def margin(self, in_sd: float, in_units: float | None) -> float | None:
         """The equivalence margin in the table's unit, from a number of SDs or one in metric units."""
+        if in_units is not None:
+            return self.spread(in_units)
         if self.method is not Standardization.RAW:
             return in_sd
-        if in_units is not None:
-            return in_units
         return None if self.within_sd is None else in_sd * self.within_sd
 
 
@@ -81,17 +83,21 @@ def choose_scaling(
     deltas: Mapping[tuple[Kind, K], NDArray[np.float64]],
     *,
     noise: float = 0.0,
+    original_sd: float | None = None,
 ) -> Scaling:
     """Find one metric's scaling from its deltas per (kind, category), in metric units.
 
-    Centre and SDs come from errors and variations; from controls only where there is nothing else
-    that varies (a shuffled or an empty copy would otherwise set the scale for everything).
+    ``original_sd`` is the SD of its scores over the original outputs, for ``spread``. Centre and SDs come
+    from errors and variations; from controls only where there is nothing else that varies (a shuffled or an
+    empty copy would otherwise set the scale for everything).
     """
     basis, within = _first(deltas, lambda groups: pooled_within_sd(groups, noise=noise))
     if method is Standardization.RAW:
         return Scaling(method, 0.0, 1.0, within, basis)
     if method is Standardization.SCALE:
         return Scaling(method, 0.0, within, within, basis)
+    if method is Standardization.SPREAD:
+        return Scaling(method, 0.0, original_sd, within, basis)
     basis, total = _first(deltas, lambda groups: _total_sd(groups, noise))
     values = np.concatenate([np.empty(0), *_of(deltas, basis)])
     centre = float(values.mean()) if values.size else 0.0

@@ -1,4 +1,4 @@
-"""Estimates of one mean and what can be said of it: cluster-robust errors, intervals, t-test, TOST, shares.
+"""Estimates of one mean and what can be said of it: cluster-robust errors, intervals, t-test, TOST.
 
 Everything here speaks of one cell and knows no metric or category. A model that fits all cells at
 once gives the same three numbers a cell (estimate, standard error, degrees of freedom), so that
@@ -66,20 +66,6 @@ class EquivalenceTest:
     tost: Tost | None
     log10_p_difference: float | None
     verdict: str
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """Pairs in which the original won, tied or lost."""
-
-    wins: int
-    ties: int
-    losses: int
-
-    @property
-    def total(self) -> int:
-        """All pairs counted."""
-        return self.wins + self.ties + self.losses
 
 
 def cluster_mean(
@@ -221,27 +207,3 @@ def smallest_detectable(se: float, df: float, *, alpha: float = 0.05, power: flo
     from scipy.stats import t as student
 
     return float(student.ppf(1.0 - alpha / 2.0, df) + student.ppf(power, df)) * se
-
-
-def count_wins(deltas: NDArray[np.float64], tie_threshold: float) -> Counts:
-    """Count deltas (original minus perturbed, no NaN) above, within and below ±``tie_threshold``."""
-    wins = int((deltas > tie_threshold).sum())
-    losses = int((deltas < -tie_threshold).sum())
-    return Counts(wins, int(deltas.size) - wins - losses, losses)
-
-
-def wilson(successes: int, n: int, level: float = 0.95) -> tuple[float, float]:
-    """Wilson's score interval of a share, for independent trials; ``n`` must be positive.
-
-    Source: Wilson 1927, Journal of the American Statistical Association 22(158).
-    """
-    from scipy.stats import norm
-
-    if not 0 <= successes <= n or n == 0:
-        raise ValueError(f"{successes} of {n} is no share")
-    z = float(norm.ppf((1.0 + level) / 2.0))
-    share = successes / n
-    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
-    half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-    # At 0 and n of n one end is exact; rounding must not put it on the wrong side.
-    return (0.0 if successes == 0 else centre - half, 1.0 if successes == n else centre + half)

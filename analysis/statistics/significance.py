@@ -15,12 +15,17 @@ _PRINTED_FLOOR = -300.0
 def log10_t_sf(t: float, df: float) -> float:
     """Return log10 P(T > t) for Student's t with ``df`` degrees of freedom; finite for every finite ``t``.
 
+    Infinite ``df`` stand for the normal distribution.
+
     In the far upper tail the probability is half the regularised incomplete beta function
     I_x(df/2, 1/2) at x = df / (df + t²) (Abramowitz and Stegun 26.5.27), whose logarithm is taken
     from its continued fraction (DLMF 8.17.22); elsewhere it is scipy's.
     """
+    from scipy.stats import norm
     from scipy.stats import t as student
 
+    if math.isinf(df):
+        return float(norm.logsf(t)) / LN10
     plain = float(student.logsf(t, df))
     if t < 2.0 or plain > _TRUSTED:
         return plain / LN10

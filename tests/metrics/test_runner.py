@@ -437,6 +437,8 @@ def test_scores_json_says_what_the_scores_are(small_set: Make, tmp_path: Path) -
         "tie_threshold": 1e-9,
         "target_lang": "en",
         "pseudo_reference": None,
+        "citation": "Snover et al. 2006",
+        "parameters": None,
         "counts": {"ok": 8},
         "blind_pairs": 2,
     }

@@ -15,10 +15,12 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
+from analysis.sensitivity.cells import Cell
 from analysis.sensitivity.deltas import DeltaTable, MetricDeltas, read_deltas
+from analysis.sensitivity.options import SensitivityOptions
 from analysis.sensitivity.scaling import Standardization
 from analysis.sensitivity.scores import PairScores
-from analysis.sensitivity.table import Cell, SensitivityOptions, SensitivityTable, sensitivity
+from analysis.sensitivity.table import SensitivityTable, sensitivity
 from challenge_sets import BLIND, ChallengeSet, InputError
 
 Make = Callable[..., Any]

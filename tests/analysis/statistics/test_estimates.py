@@ -16,19 +16,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.power import TTestPower
-from statsmodels.stats.proportion import proportion_confint
 from statsmodels.stats.weightstats import DescrStatsW
 
 from analysis.statistics.estimates import (
     cluster_mean,
-    count_wins,
     equivalence_verdict,
     interval,
     paired_equivalence,
     smallest_detectable,
     t_test,
     tost,
-    wilson,
 )
 from challenge_sets import InputError
 
@@ -196,39 +193,6 @@ def test_smallest_detectable_difference_has_the_power() -> None:
         effect = smallest_detectable(1 / math.sqrt(n), n - 1, alpha=0.05, power=0.8)
         power = TTestPower().power(effect, n, 0.05, alternative="two-sided")
         assert power == pytest.approx(0.8, abs=0.01)
-
-
-@pytest.mark.parametrize(("wins", "n"), [(0, 1), (1, 1), (0, 40), (13, 40), (40, 40), (894, 979)])
-@pytest.mark.parametrize("level", [0.9, 0.95])
-def test_wilson_equals_statsmodels(wins: int, n: int, level: float) -> None:
-    expected = proportion_confint(wins, n, alpha=1 - level, method="wilson")
-    assert wilson(wins, n, level) == pytest.approx(expected, abs=1e-12)
-
-
-@pytest.mark.parametrize(("wins", "n"), [(0, 0), (3, 2), (-1, 2)])
-def test_wilson_refuses_what_is_no_share(wins: int, n: int) -> None:
-    with pytest.raises(ValueError, match="no share"):
-        wilson(wins, n)
-
-
-@pytest.mark.data
-def test_detection_cases(cases: Path) -> None:
-    for case in json.loads((cases / "statistics" / "detection.json").read_text(encoding="utf-8")):
-        original, perturbed = (
-            np.array(case[side], dtype=float) * (-1 if case.get("metric") == "lower is better" else 1)
-            for side in ("original", "perturbed")
-        )
-        deltas = original - perturbed
-        counts = count_wins(deltas[~np.isnan(deltas)], 1e-9)
-        found = {
-            "wins": counts.wins,
-            "ties": counts.ties,
-            "losses": counts.losses,
-            "missing": cluster_mean(deltas).missing,
-            "delta": cluster_mean(deltas).mean,
-        }
-        expected = {key: value for key, value in case["right"].items() if key != "why"}
-        assert {key: found[key] for key in expected} == expected
 
 
 @pytest.mark.data

@@ -1,0 +1,100 @@
+"""Cell means by least squares with standard errors robust to clustering by segment, all cells at once.
+
+Segments are shared between cells, so that the means of two cells are correlated: a test across cells needs the
+whole covariance, not the cells' own standard errors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.mixed.design import cross_cells, effects, independent
+from analysis.statistics.estimates import ROUNDING, Correction
+from analysis.statistics.significance import log10_f_sf
+
+
+@dataclass(frozen=True, slots=True)
+class RobustWald:
+    """An F test with its degrees of freedom and log10 p-value; ``None`` and a ``reason`` where untestable."""
+
+    f: float | None
+    df1: float | None
+    df2: float | None
+    log10_p: float | None
+    reason: str = ""
+
+
+def robust_cell_means(
+    values: NDArray[np.float64],
+    cells: NDArray[np.intp],
+    segments: NDArray[np.intp],
+    *,
+    correction: Correction = "CR2",
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Means ``(p,)`` and their covariance ``(p, p)`` for rows of shape ``(n,)`` in cells numbered from 0.
+
+    The sandwich with G segments: CR0; CR1, times G / (G - 1); CR2, each segment's residuals in a cell divided by
+    sqrt(1 - share of the cell's rows), the closed form of Bell and McCaffrey's correction for cell means under
+    a working model of independence (Pustejovsky and Tipton 2018, section 2). On the diagonal CR2 is
+    ``cluster_mean``'s. A cell within one segment has an infinite CR2 variance.
+    """
+    from scipy.sparse import coo_array
+
+    _, codes = np.unique(segments, return_inverse=True)
+    groups, p = int(codes.max()) + 1, int(cells.max()) + 1
+    counts = np.bincount(cells, minlength=p).astype(np.float64)
+    means = np.bincount(cells, weights=values, minlength=p) / counts
+    places = (codes, cells)
+    # Duplicates are summed: residuals and rows of each segment in each cell.
+    scores = coo_array((values - means[cells], places), shape=(groups, p)).tocsr()
+    if correction == "CR2":
+        rows = coo_array((np.ones(values.size), places), shape=(groups, p)).tocsr()
+        share = rows.data / counts[rows.indices]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            scores.data = scores.data / np.sqrt(1.0 - share)
+        scores.data[share >= 1.0] = np.inf
+    covariance = (scores.T @ scores).toarray() / np.outer(counts, counts)
+    if correction == "CR1":
+        covariance *= groups / (groups - 1)
+    return means, covariance
+
+
+def interaction_wald(
+    values: NDArray[np.float64],
+    conditions: NDArray[np.intp],
+    metrics: NDArray[np.intp],
+    segments: NDArray[np.intp],
+) -> RobustWald:
+    """Wald's test of condition × metric with the CR2 covariance of the cell means; arrays of shape ``(n,)``.
+
+    With q contrasts and G segments, F = Q (G - q) / ((G - 1) q) with q and G - q degrees of freedom: Hotelling's
+    T², exact for normal segments that have a row in every cell. Referring Q to chi-square, as is common, rejects
+    far too often once q is a sizeable part of G (Pustejovsky and Tipton 2018, section 3, for the problem and
+    the form of the remedy). Not tested where q ≥ G, or where contrasts do not vary between segments.
+    """
+    cells = cross_cells([conditions, metrics])
+    additive = independent(effects(cells.levels, (0,), (1,)))
+    # Contrasts that every additive pattern of the cells leaves at zero.
+    contrasts = np.linalg.qr(additive, mode="complete")[0][:, additive.shape[1] :].T
+    q, groups = contrasts.shape[0], int(np.unique(segments).size)
+    if q == 0:
+        return _untested("no effect is left to test: too few levels or cells")
+    if q >= groups:
+        return _untested(f"{q} contrasts and only {groups} segments")
+    means, covariance = robust_cell_means(values, cells.codes, segments)
+    if not np.isfinite(covariance).all():
+        return _untested("a cell has rows from one segment only")
+    difference, spread = contrasts @ means, contrasts @ covariance @ contrasts.T
+    eigenvalues = np.linalg.eigvalsh(spread)
+    if eigenvalues[0] <= max(ROUNDING, groups * 1e-14) * eigenvalues[-1]:
+        return _untested("some contrasts do not vary between segments")
+    wald = float(difference @ np.linalg.solve(spread, difference))
+    f = wald * (groups - q) / ((groups - 1) * q)
+    return RobustWald(f, float(q), float(groups - q), log10_f_sf(f, q, groups - q))
+
+
+def _untested(reason: str) -> RobustWald:
+    return RobustWald(None, None, None, None, reason)
