@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import typer
 
+from analysis.commands.agreement import agreement
+from analysis.commands.errors import errors
+from analysis.commands.ranking import ranking
 from analysis.commands.sensitivity import sensitivity
 
 app = typer.Typer(
@@ -19,4 +22,7 @@ def _analysis() -> None:
     """Turn scores into estimates, tests, tables and verdicts."""
 
 
+app.command()(agreement)
+app.command()(errors)
+app.command()(ranking)
 app.command()(sensitivity)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,9 @@ from challenge_sets import InputError
 
 MISSING = ("", "NA", "NaN", "nan", "None", "null")
 """Spellings of a missing number; in a text column they are text."""
+
+_CHUNK = 2_000
+"""Rows held as Python strings at a time: few enough to stay in the processor's cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,104 +46,156 @@ def read_long_table(
     text: Sequence[str] = (),
     numbers: Sequence[str] = (),
     optional: Sequence[str] = (),
+    sparse: Sequence[str] = (),
 ) -> LongTable:
     """Read the named columns of a CSV file (UTF-8, first line names the columns); others are passed over.
 
-    ``optional`` names those of ``text`` and ``numbers`` that may be absent. Raises ``InputError`` for a
-    missing file, a missing or repeated column, no rows, an empty text field (a key without a value), and a
-    number that is none or infinite, with its line.
+    ``optional`` names those of ``text`` and ``numbers`` that may be absent, ``sparse`` those of ``text``
+    whose fields may be empty. Text is taken as it stands: ``01``, ``1`` and ``1.0`` are three names. Empty
+    lines are passed over. Raises ``InputError`` for a missing file, a missing or repeated column, no rows, a
+    row with more or fewer fields than the first line, any other empty text field (a key without a value),
+    and a number that is none or infinite, with its line.
     """
     path = Path(path)
-    header = _header(path)
-    wanted = [name for name in (*text, *numbers) if name in header or name not in optional]
-    lacking = [name for name in wanted if name not in header]
-    if lacking:
-        raise InputError(
-            f"no column {', '.join(map(repr, lacking))}",
-            path=path,
-            line=1,
-            hint=f"the columns are {', '.join(header)}",
-        )
-    repeated = [name for name in wanted if header.count(name) > 1]
-    if repeated:
-        raise InputError(f"the column {repeated[0]!r} stands twice", path=path, line=1)
-    frame = _frame(path, wanted)
-    if frame.empty:
+    with _reader(path) as reader:
+        header: list[str] = next(reader, [])
+        wanted = [name for name in (*text, *numbers) if name in header or name not in optional]
+        lacking = [name for name in wanted if name not in header]
+        if lacking:
+            raise InputError(
+                f"no column {', '.join(map(repr, lacking))}",
+                path=path,
+                line=1,
+                hint=f"the columns are {', '.join(header)}",
+            )
+        repeated = [name for name in wanted if header.count(name) > 1]
+        if repeated:
+            raise InputError(f"the column {repeated[0]!r} stands twice", path=path, line=1)
+        texts = {name: _Text() for name in text if name in wanted}
+        values = {name: _Numbers(name) for name in numbers if name in wanted}
+        count = 0
+        rows = filter(None, reader)
+        while chunk := list(islice(rows, _CHUNK)):
+            _check_widths(chunk, len(header), path, count)
+            columns = list(zip(*chunk, strict=True))
+            for name, text_column in texts.items():
+                text_column.add(columns[header.index(name)])
+            for name, number_column in values.items():
+                number_column.add(columns[header.index(name)], path, count)
+            count += len(chunk)
+    if not count:
         raise InputError("the table has no rows", path=path)
+    for name, text_column in texts.items():
+        if name not in sparse:
+            text_column.refuse_empty(name, path)
     return LongTable(
         path,
-        len(frame),
-        {name: _text(frame[name], path) for name in text if name in wanted},
-        {name: _numbers(frame[name], path) for name in numbers if name in wanted},
+        count,
+        {name: column.finish() for name, column in texts.items()},
+        {name: np.concatenate(column.parts) for name, column in values.items()},
     )
 
 
-def _header(path: Path) -> list[str]:
+def line_of(path: str | Path, row: int) -> int:
+    """The line on which a row of the table begins; row 0 is the first below the header.
+
+    Counted in the file, because empty lines and fields of several lines put rows out of step with lines.
+    """
+    with _reader(Path(path)) as reader:
+        seen, before = -2, 0
+        for fields in reader:
+            seen += bool(fields)
+            if seen == row:
+                break
+            before = reader.line_num
+    return before + 1
+
+
+@contextmanager
+def _reader(path: Path) -> Iterator[Any]:
+    """The rows of a CSV file as lists of text, with what can go wrong with the file as ``InputError``."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as stream:
-            return next(csv.reader(stream), [])
+            reader = csv.reader(stream, strict=True)
+            try:
+                yield reader
+            except UnicodeDecodeError:
+                raise InputError("not UTF-8", path=path, hint="convert the file to UTF-8 first") from None
+            except csv.Error as error:
+                raise InputError(f"broken CSV ({error})", path=path, line=reader.line_num) from None
     except FileNotFoundError:
         raise InputError("no such file", path=path) from None
     except IsADirectoryError:
         raise InputError("is a directory, expected a CSV file", path=path) from None
-    except UnicodeDecodeError:
-        raise InputError("not UTF-8", path=path, line=1) from None
-    except csv.Error as error:
-        raise InputError(f"broken CSV ({error})", path=path, line=1) from None
 
 
-def _frame(path: Path, columns: Sequence[str]) -> Any:
-    import pandas as pd
-
-    try:
-        return pd.read_csv(
-            path,
-            usecols=list(columns),
-            dtype=dict.fromkeys(columns, "category"),
-            keep_default_na=False,
-            na_filter=False,
-            encoding="utf-8-sig",
-        )
-    except UnicodeDecodeError:
-        raise InputError("not UTF-8", path=path, hint="convert the file to UTF-8 first") from None
-    except pd.errors.ParserError as error:
-        raise InputError(f"broken CSV ({str(error).strip()})", path=path) from None
-
-
-def _text(column: Any, path: Path) -> TextColumn:
-    names = [str(name) for name in column.cat.categories]
-    codes = column.cat.codes.to_numpy(dtype=np.intp)
-    if "" in names:
-        raise InputError(
-            f"the column {column.name!r} is empty", path=path, line=_line(codes == names.index(""))
-        )
-    used, first = np.unique(codes, return_index=True)
-    order = used[np.argsort(first)]
-    place = np.zeros(len(names), dtype=np.intp)
-    place[order] = np.arange(order.size)
-    return TextColumn(tuple(names[number] for number in order), place[codes])
-
-
-def _numbers(column: Any, path: Path) -> NDArray[np.float64]:
-    # Each distinct spelling is parsed once: Python's float() is the last word on what a number is.
-    codes = column.cat.codes.to_numpy(dtype=np.intp)
-    values = np.empty(len(column.cat.categories))
-    for place, spelling in enumerate(column.cat.categories):
-        text = str(spelling).strip()
-        try:
-            values[place] = np.nan if text in MISSING else float(text)
-        except ValueError:
-            values[place] = np.inf
-        if np.isinf(values[place]):
+def _check_widths(chunk: Sequence[Sequence[str]], width: int, path: Path, before: int) -> None:
+    for place, row in enumerate(chunk):
+        if len(row) != width:
             raise InputError(
-                f"{spelling!r} in column {column.name!r} is not a finite number",
+                f"a row of {len(row)} fields, the first line has {width}",
                 path=path,
-                line=_line(codes == place),
+                line=line_of(path, before + place),
+                hint="a field with a comma or a line end in it stands in quotes",
+            )
+
+
+@dataclass(slots=True)
+class _Text:
+    """A column of text in the making: numbers for its levels, codes by chunk."""
+
+    levels: dict[str, int] = field(default_factory=dict)
+    parts: list[NDArray[np.intp]] = field(default_factory=list)
+
+    def add(self, column: Sequence[str]) -> None:
+        levels = self.levels
+        codes = (levels.setdefault(name, len(levels)) for name in column)
+        self.parts.append(np.fromiter(codes, dtype=np.intp, count=len(column)))
+
+    def refuse_empty(self, name: str, path: Path) -> None:
+        if "" in self.levels:
+            row = int(np.argmax(np.concatenate(self.parts) == self.levels[""]))
+            raise InputError(f"the column {name!r} is empty", path=path, line=line_of(path, row))
+
+    def finish(self) -> TextColumn:
+        return TextColumn(tuple(self.levels), np.concatenate(self.parts))
+
+
+@dataclass(slots=True)
+class _Numbers:
+    """A column of numbers in the making, values by chunk."""
+
+    name: str
+    parts: list[NDArray[np.float64]] = field(default_factory=list)
+
+    def add(self, column: Sequence[str], path: Path, before: int) -> None:
+        try:
+            # Only whole chunks of plain numbers come through here; anything else is looked at one by one.
+            values = np.fromiter(map(float, column), dtype=np.float64, count=len(column))
+            plain = bool(np.isfinite(values).all()) and "_" not in "".join(column)
+        except ValueError:
+            plain = False
+        if not plain:
+            values = np.fromiter(map(_number, column), dtype=np.float64, count=len(column))
+        wrong = np.isinf(values)
+        if wrong.any():
+            place = int(np.argmax(wrong))
+            raise InputError(
+                f"{column[place]!r} in column {self.name!r} is not a finite number",
+                path=path,
+                line=line_of(path, before + place),
                 hint="a missing number is an empty field",
             )
-    return values[codes]
+        self.parts.append(values)
 
 
-def _line(here: NDArray[np.bool_]) -> int:
-    """The line of the first row where ``here`` holds, as long as no field holds a line end."""
-    return int(np.argmax(here)) + 2
+def _number(text: str) -> float:
+    """The number, NaN where it is missing, infinity where it is none; Python's ``1_000`` is none."""
+    text = text.strip()
+    if text in MISSING:
+        return np.nan
+    try:
+        value = float(text)
+    except ValueError:
+        return np.inf
+    return np.inf if np.isnan(value) or "_" in text else value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -36,18 +37,62 @@ def write_segment_scores(path: Path, scores: Mapping[str, Iterable[float | None]
 def read_segment_scores(path: Path) -> dict[str, Sequence[float | None]]:
     """Read a score file: each system's scores in corpus order, ``None`` where missing.
 
-    Raises ``InputError`` for a line that is no score, or blocks of unequal length.
+    Raises ``InputError`` for a line that is no score (NaN and infinity are none), and for blocks of unequal
+    length.
     """
     scores: dict[str, list[float | None]] = {}
     for number, line in enumerate(read_lines(path, DataReport()), 1):
         system, tab, value = line.partition("\t")
-        try:
-            scores.setdefault(system, []).append(None if value == MISSING else float(value))
-        except ValueError as error:
-            raise InputError("a line is SYSTEM TAB SCORE", path=path, line=number) from error
-        if not tab:
-            raise InputError("a line is SYSTEM TAB SCORE", path=path, line=number)
+        score = None if value == MISSING else _finite(value)
+        if not tab or (score is None and value != MISSING):
+            raise InputError(
+                f"a line is SYSTEM TAB SCORE, a score a finite number or {MISSING}", path=path, line=number
+            )
+        scores.setdefault(system, []).append(score)
     lengths = {system: len(values) for system, values in scores.items()}
     if len(set(lengths.values())) > 1:
         raise InputError(f"systems have different numbers of scores: {lengths}", path=path)
     return dict(scores)
+
+
+def read_system_scores(path: Path) -> dict[str, float | None]:
+    """Read a file with one score a system, ``None`` where missing; errors as in ``read_segment_scores``."""
+    scores = read_segment_scores(path)
+    for system, values in scores.items():
+        if len(values) != 1:
+            raise InputError(f"{len(values)} scores for {system}, a system has one here", path=path)
+    return {system: values[0] for system, values in scores.items()}
+
+
+def metric_score_files(root: Path, language_pair: str) -> dict[tuple[str, str], dict[str, Path]]:
+    """The score files of every metric: ``{(METRIC, REFERENCE): {"seg": path, "sys": path}}``, either or both.
+
+    ``REFERENCE`` is what stands behind the name's last hyphen: a reference's name, or ``src`` for a metric
+    that uses none. Empty where the folder is absent.
+    """
+    found: dict[tuple[str, str], dict[str, Path]] = {}
+    for path in sorted((root / "metric-scores" / language_pair).glob("*.score")):
+        name, _, level = path.name.removesuffix(".score").rpartition(".")
+        metric, _, reference = name.rpartition("-")
+        if level in ("seg", "sys") and metric:
+            found.setdefault((metric, reference), {})[level] = path
+    return found
+
+
+def human_score_files(root: Path, language_pair: str) -> dict[str, dict[str, Path]]:
+    """The score files of each kind of human score: ``{NAME: {"seg": path, "sys": path}}``, either or both."""
+    found: dict[str, dict[str, Path]] = {}
+    start = f"{language_pair}."
+    for path in sorted((root / "human-scores").glob("*.score")):
+        name, _, level = path.name.removesuffix(".score").removeprefix(start).rpartition(".")
+        if path.name.startswith(start) and level in ("seg", "sys") and name:
+            found.setdefault(name, {})[level] = path
+    return found
+
+
+def _finite(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None

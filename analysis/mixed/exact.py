@@ -22,6 +22,8 @@ State = Literal["ok", "degenerate", "too few"]
 
 _GRID = np.concatenate([[0.0], np.logspace(-6.0, 6.0, 13)])
 """Values of λ between which the derivative's roots are looked for."""
+_NO_GAIN = 1e-12
+"""A deviance lower by this share is not lower."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,25 +194,38 @@ class _Profile:
 
 
 def _minimise(profile: _Profile) -> _Point:
-    """The λ of the lowest deviance: 0, or a root of the derivative between two values of the grid."""
-    from scipy.optimize import brentq
+    """The λ of the lowest deviance: 0, or a root of the derivative between two values of the grid.
 
+    Where the deviance does not depend on λ, because no segment has two rows or the cells leave nothing of the
+    segments, it is 0.
+    """
     grid = [profile.at(float(ratio)) for ratio in _GRID]
     found = [grid[0]]
     for left, right in pairwise(grid):
         if left.slope < 0.0 <= right.slope:
-            # From 0 to the first positive value λ itself is the scale, beyond it its logarithm.
-            if left.ratio == 0.0:
-                root = brentq(lambda x: profile.at(x).slope, 0.0, right.ratio, xtol=1e-18, rtol=1e-14)
-            else:
-                ends = math.log(left.ratio), math.log(right.ratio)
-                root = math.exp(
-                    brentq(lambda x: profile.at(math.exp(x)).slope, *ends, xtol=1e-14, rtol=1e-14)
-                )
-            found.append(profile.at(root))
+            found.append(_root(profile, left, right))
     if grid[-1].slope < 0.0:
         found.append(grid[-1])
-    return min(found, key=lambda point: point.deviance)
+    best = min(found, key=lambda point: point.deviance)
+    gain = grid[0].deviance - best.deviance
+    return best if gain > _NO_GAIN * (1.0 + abs(best.deviance)) else grid[0]
+
+
+def _root(profile: _Profile, left: _Point, right: _Point) -> _Point:
+    """Where the derivative, negative at ``left``, turns positive."""
+    from scipy.optimize import brentq
+
+    # λ itself is the scale from 0 to the first positive value, beyond it its logarithm.
+    log = left.ratio > 0.0
+    low, high = (math.log(left.ratio), math.log(right.ratio)) if log else (0.0, right.ratio)
+
+    def at(x: float) -> _Point:
+        return profile.at(math.exp(x) if log else x)
+
+    if not at(low).slope < 0.0 <= at(high).slope:
+        # The slopes are rounding: the ends are as good as anything between.
+        return left
+    return at(brentq(lambda x: at(x).slope, low, high, xtol=1e-18 if not log else 1e-14, rtol=1e-14))
 
 
 def _satterthwaite(profile: _Profile, point: _Point, contrasts: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.mixed.design import cross_cells, effects, independent
+from analysis.mixed.design import Cells, cross_cells, effects, independent
 from analysis.mixed.exact import MixedFit, fit_sums
-from analysis.mixed.sufficient import cell_sums
+from analysis.mixed.sufficient import CellSums, cell_sums
 from analysis.statistics.significance import log10_chi2_sf
 
 Fitter = Callable[[NDArray[np.float64] | None, bool], MixedFit]
@@ -39,6 +39,11 @@ class Interaction:
     reason: str = ""
 
 
+def exact_fitter(sums: CellSums) -> Fitter:
+    """Fits by ``analysis.mixed.exact`` from sums over the cells."""
+    return lambda columns, reml: fit_sums(sums, reml=reml, columns=columns)
+
+
 def interaction_tests(
     values: NDArray[np.float64],
     conditions: NDArray[np.intp],
@@ -52,13 +57,30 @@ def interaction_tests(
     ``reml`` chooses the fit that Wald's test speaks of.
     """
     cells = cross_cells([conditions, metrics])
-    sums = cell_sums(values, cells.codes, segments)
-    return compare(
-        lambda columns, by_reml: fit_sums(sums, reml=by_reml, columns=columns),
-        effects(cells.levels, (0,), (1,)),
-        None,
-        reml=reml,
-    )
+    fit = exact_fitter(cell_sums(values, cells.codes, segments))
+    return compare(fit, effects(cells.levels, (0,), (1,)), None, reml=reml)
+
+
+def factor_tests(
+    values: NDArray[np.float64],
+    conditions: NDArray[np.intp],
+    metrics: NDArray[np.intp],
+    factor: NDArray[np.intp],
+    segments: NDArray[np.intp],
+    *,
+    reml: bool = True,
+    fitter: Callable[[Cells], Fitter] | None = None,
+) -> Interaction:
+    """Test metric × factor in values ~ condition × metric + metric × factor + (1 | segment).
+
+    The factor is a period, a domain, a target language; with M metrics and F levels there are (M - 1)(F - 1)
+    degrees of freedom. All arrays have shape ``(n,)``. ``fitter`` makes another engine's fits over cells.
+    Source: Quinjica et al. 2026, the test of metric × period.
+    """
+    cells = cross_cells([conditions, metrics, factor])
+    fit = exact_fitter(cell_sums(values, cells.codes, segments)) if fitter is None else fitter(cells)
+    reduced = effects(cells.levels, (0, 1), (2,))
+    return compare(fit, reduced, effects(cells.levels, (0, 1), (1, 2)), reml=reml)
 
 
 def compare(

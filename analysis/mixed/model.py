@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from analysis.long_table import LongTable, TextColumn, read_long_table
 from analysis.mixed.design import Cells, cross_cells, effects
-from analysis.mixed.exact import MixedFit, State, fit_sums
-from analysis.mixed.interaction import Fitter, Interaction, compare
+from analysis.mixed.exact import MixedFit, State
+from analysis.mixed.interaction import Fitter, Interaction, compare, exact_fitter, factor_tests
 from analysis.mixed.statsmodels_engine import fit_statsmodels
 from analysis.mixed.sufficient import cell_sums
 from analysis.statistics.estimates import interval, t_test
@@ -123,7 +123,15 @@ def _fit(table: LongTable, options: MixedOptions, seen: NDArray[np.bool_]) -> Mi
     factor_interaction, levels = None, []
     if options.factor is not None:
         factor = table.text[options.factor]
-        factor_interaction = _factor_interaction(options, values, [*codes, factor.codes[seen]], segments)
+        factor_interaction = factor_tests(
+            values,
+            codes[0],
+            codes[1],
+            factor.codes[seen],
+            segments,
+            reml=options.reml,
+            fitter=lambda crossed: _fitter(options, values, crossed, segments),
+        )
         plain = MixedOptions(options.reml, options.engine, options.condition, None, options.alpha)
         for code in np.unique(factor.codes[seen]):
             part = seen & (factor.codes == code)
@@ -150,26 +158,9 @@ def _fitter(
     options: MixedOptions, values: NDArray[np.float64], cells: Cells, segments: NDArray[np.intp]
 ) -> Fitter:
     if options.engine is Engine.EXACT:
-        sums = cell_sums(values, cells.codes, segments)
-        return lambda columns, reml: fit_sums(sums, reml=reml, columns=columns)
+        return exact_fitter(cell_sums(values, cells.codes, segments))
     engine: Callable[..., MixedFit] = partial(fit_statsmodels, values, cells.codes, segments)
     return lambda columns, reml: engine(reml=reml, columns=columns)
-
-
-def _factor_interaction(
-    options: MixedOptions,
-    values: NDArray[np.float64],
-    factors: list[NDArray[np.intp]],
-    segments: NDArray[np.intp],
-) -> Interaction:
-    """Metric × factor in delta ~ condition × metric + metric × factor + (1 | segment)."""
-    cells = cross_cells(factors)
-    return compare(
-        _fitter(options, values, cells, segments),
-        effects(cells.levels, (0, 1), (2,)),
-        effects(cells.levels, (0, 1), (1, 2)),
-        reml=options.reml,
-    )
 
 
 def _cell_means(fit: MixedFit, cells: Cells, names: list[TextColumn], alpha: float) -> tuple[CellMean, ...]:

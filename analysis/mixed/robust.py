@@ -1,7 +1,7 @@
 """Cell means by least squares with standard errors robust to clustering by segment, all cells at once.
 
-Segments are shared between cells, so that the means of two cells are correlated: a test across cells needs the
-whole covariance, not the cells' own standard errors.
+Segments are shared between cells, so that the means of two cells are correlated: a test across cells needs
+the whole covariance, not the cells' own standard errors.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ def robust_cell_means(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Means ``(p,)`` and their covariance ``(p, p)`` for rows of shape ``(n,)`` in cells numbered from 0.
 
-    The sandwich with G segments: CR0; CR1, times G / (G - 1); CR2, each segment's residuals in a cell divided by
-    sqrt(1 - share of the cell's rows), the closed form of Bell and McCaffrey's correction for cell means under
-    a working model of independence (Pustejovsky and Tipton 2018, section 2). On the diagonal CR2 is
+    The sandwich with G segments: CR0; CR1, times G / (G - 1); CR2, each segment's residuals in a cell divided
+    by sqrt(1 - share of the cell's rows), the closed form of Bell and McCaffrey's correction for cell means
+    under a working model of independence (Pustejovsky and Tipton 2018, section 2). On the diagonal CR2 is
     ``cluster_mean``'s. A cell within one segment has an infinite CR2 variance.
     """
     from scipy.sparse import coo_array
@@ -70,30 +70,60 @@ def interaction_wald(
 ) -> RobustWald:
     """Wald's test of condition × metric with the CR2 covariance of the cell means; arrays of shape ``(n,)``.
 
-    With q contrasts and G segments, F = Q (G - q) / ((G - 1) q) with q and G - q degrees of freedom: Hotelling's
-    T², exact for normal segments that have a row in every cell. Referring Q to chi-square, as is common, rejects
-    far too often once q is a sizeable part of G (Pustejovsky and Tipton 2018, section 3, for the problem and
-    the form of the remedy). Not tested where q ≥ G, or where contrasts do not vary between segments.
+    The approximate Hotelling test (HTZ) of Pustejovsky and Tipton 2018, section 3.2: with q contrasts and Q
+    Wald's statistic, F = Q (η - q + 1) / (η q) with q and η - q + 1 degrees of freedom, η from the variance
+    of the covariance estimate under a working model of independence. Referring Q to chi-square, as is
+    common, rejects far too often once q is a sizeable part of the segments. Not tested where η ≤ q - 1, or
+    where contrasts do not vary between segments.
     """
     cells = cross_cells([conditions, metrics])
     additive = independent(effects(cells.levels, (0,), (1,)))
     # Contrasts that every additive pattern of the cells leaves at zero.
     contrasts = np.linalg.qr(additive, mode="complete")[0][:, additive.shape[1] :].T
-    q, groups = contrasts.shape[0], int(np.unique(segments).size)
+    q = contrasts.shape[0]
     if q == 0:
         return _untested("no effect is left to test: too few levels or cells")
-    if q >= groups:
-        return _untested(f"{q} contrasts and only {groups} segments")
     means, covariance = robust_cell_means(values, cells.codes, segments)
     if not np.isfinite(covariance).all():
         return _untested("a cell has rows from one segment only")
     difference, spread = contrasts @ means, contrasts @ covariance @ contrasts.T
     eigenvalues = np.linalg.eigvalsh(spread)
-    if eigenvalues[0] <= max(ROUNDING, groups * 1e-14) * eigenvalues[-1]:
-        return _untested("some contrasts do not vary between segments")
-    wald = float(difference @ np.linalg.solve(spread, difference))
-    f = wald * (groups - q) / ((groups - 1) * q)
-    return RobustWald(f, float(q), float(groups - q), log10_f_sf(f, q, groups - q))
+    if eigenvalues[0] <= q * ROUNDING * eigenvalues[-1]:
+        return _untested("some contrasts do not vary between segments, or there are too few of these")
+    eta = wishart_df(cells.codes, segments, contrasts)
+    df2 = eta - q + 1.0
+    if df2 <= 0.0:
+        return _untested(f"{q} contrasts and too few segments")
+    f = float(difference @ np.linalg.solve(spread, difference)) * df2 / (eta * q)
+    return RobustWald(f, float(q), df2, log10_f_sf(f, q, df2))
+
+
+def wishart_df(cells: NDArray[np.intp], segments: NDArray[np.intp], contrasts: NDArray[np.float64]) -> float:
+    """Degrees of freedom η of the Wishart distribution that the CR2 covariance of ``contrasts`` resembles.
+
+    ``contrasts`` has shape (q, p). q (q + 1) over the summed variances of the elements of the standardised
+    covariance estimate (Pustejovsky and Tipton 2018, section 3.2). For cell means every sum over pairs of
+    segments is a product of p × p matrices, so that nothing grows with the square of the segments. With one
+    cell it is ``cluster_mean``'s.
+    """
+    from scipy.sparse import coo_array
+
+    _, codes = np.unique(segments, return_inverse=True)
+    shape = (int(codes.max()) + 1, int(cells.max()) + 1)
+    rows = coo_array((np.ones(cells.size), (codes, cells)), shape=shape).tocsr()
+    counts = np.bincount(cells, minlength=shape[1]).astype(np.float64)
+    # A segment's adjusted weight in a cell: m / sqrt(n (1 - m / n)).
+    weights = rows.copy()
+    weights.data = rows.data / np.sqrt(counts[rows.indices] - rows.data)
+    between = (weights.T @ weights).toarray()
+    squares = weights.multiply(weights).tocsr()
+    moments = between**2 - (squares.T @ squares).toarray() + (rows.T @ rows).toarray()
+    scaled = contrasts / counts
+    omega = scaled @ contrasts.T
+    projection = scaled.T @ np.linalg.solve(omega, scaled)
+    diagonal = np.diag(projection)
+    q = contrasts.shape[0]
+    return float(q * (q + 1) / ((np.outer(diagonal, diagonal) + projection**2) * moments).sum())
 
 
 def _untested(reason: str) -> RobustWald:

@@ -78,7 +78,7 @@ def cell_sums(values: NDArray[np.float64], cells: NDArray[np.intp], segments: ND
         n=n,
         shift=shift,
         counts=counts,
-        sums=np.bincount(cells, weights=centred, minlength=p),
+        sums=np.bincount(cells, weights=centred, minlength=p).astype(np.float64),
         square=float(centred @ centred),
         sizes=sizes.astype(np.float64),
         segments=members.astype(np.float64),

@@ -17,7 +17,7 @@ from analysis.statistics.shares import cluster_wilson, count_wins
 from challenge_sets import Kind
 
 POWER = 0.8
-FEW_REACTIONS = 20
+FEW_REACTIONS = 30
 """With fewer segments that show any reaction, a t-test is unreliable: see docs/calibration.md."""
 
 _WITH_MARGIN: tuple[Kind, ...] = ("error", "variation")
@@ -108,8 +108,7 @@ def make_cell(
 ) -> Cell:
     """A cell with its unadjusted tests; the verdict says so far only whether a test was possible.
 
-    ``estimate`` is in the unit that ``scaling`` maps to. ``resample`` adds the bootstrap-t where reactions are
-    few.
+    ``estimate`` is in the unit that ``scaling`` maps to. ``resample`` adds the bootstrap-t where few react.
     """
     kind, category = key
     cell = entry.cells[key]

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from analysis.mixed.interaction import Interaction
 from analysis.printing.render import Column, Entry, Report, Sheet, Tone, number
 from analysis.sensitivity.cells import FEW_REACTIONS, POWER, Cell
 from analysis.sensitivity.records import MODELS, unit
@@ -65,22 +66,28 @@ def as_report(table: SensitivityTable) -> Report:
                 label = f"{kind}{'-baselines' if sentinel else ''}"
                 matrices.append(_matrix(table, cells, title, label))
                 details.append(_details(table, cells, title, label))
-    shown = {cell.verdict for cell in table.cells}
-    legend = [
-        (LOOK[verdict][0], f"{verdict}: {MEANINGS[verdict]}") for verdict in Verdict if verdict in shown
-    ]
-    if any(cell.few_reactions for cell in table.cells):
-        legend.append((_FEW, f"fewer than {FEW_REACTIONS} segments with a reaction: the test is unreliable"))
-    if any(cell.models_disagree for cell in table.cells):
-        legend.append((_DISAGREE, "the models cells, joint and per-metric do not give the same verdict"))
-    legend.append(("*", "one, two, three stars: p < 0.05, 0.01, 0.001 for a mean other than zero"))
     return Report(
         title=f"Sensitivity of metrics on {table.set_name}",
         introduction=(_INTRODUCTION, f"Model: {MODELS[table.options.model]}."),
         sheets=(*matrices, *details),
-        legend=tuple(legend),
+        legend=legend([table]),
         notes=tuple(_notes(table)),
     )
+
+
+def legend(tables: Sequence[SensitivityTable]) -> tuple[tuple[str, str], ...]:
+    """Marks and what they mean, those that occur in any of the tables."""
+    cells = [cell for table in tables for cell in table.cells]
+    shown = {cell.verdict for cell in cells}
+    entries = [
+        (LOOK[verdict][0], f"{verdict}: {MEANINGS[verdict]}") for verdict in Verdict if verdict in shown
+    ]
+    if any(cell.few_reactions for cell in cells):
+        entries.append((_FEW, f"fewer than {FEW_REACTIONS} segments with a reaction: the test is unreliable"))
+    if any(cell.models_disagree for cell in cells):
+        entries.append((_DISAGREE, "the models cells, joint and per-metric do not give the same verdict"))
+    entries.append(("*", "one, two, three stars: p < 0.05, 0.01, 0.001 for a mean other than zero"))
+    return tuple(entries)
 
 
 def caption(table: SensitivityTable, cells: Sequence[Cell]) -> tuple[str, ...]:
@@ -308,15 +315,20 @@ def _dependent_verdicts(table: SensitivityTable) -> Iterable[str]:
 def interaction_lines(table: SensitivityTable) -> Iterable[str]:
     """Whether the metrics differ in what they react to, by the three tests, a sentence each."""
     what = "Interaction category × metric"
-    model, robust = table.interaction.model, table.interaction.robust
-    if model.lr is None or model.wald is None:
-        yield f"{what}, joint mixed model: not tested, {model.reason}."
-    else:
-        for name, test in (("likelihood ratio (ML)", model.lr), ("Wald (REML)", model.wald)):
-            found = f"chi-square {test.chi2:.1f} with {test.df} df, p = {p_text(test.log10_p)}"
-            yield f"{what}, joint mixed model, {name}: {found}."
+    yield from test_lines(f"{what}, joint mixed model", table.interaction.model)
+    robust = table.interaction.robust
     if robust.f is None or robust.log10_p is None:
         yield f"{what}, cluster-robust Wald: not tested, {robust.reason}."
     else:
         found = f"F {robust.f:.2f} with {robust.df1:g} and {robust.df2:.1f} df, p = {p_text(robust.log10_p)}"
         yield f"{what}, cluster-robust Wald: {found}."
+
+
+def test_lines(what: str, tests: Interaction) -> Iterable[str]:
+    """Both tests of a mixed model, a sentence each."""
+    if tests.lr is None or tests.wald is None:
+        yield f"{what}: not tested, {tests.reason}."
+        return
+    for name, test in (("likelihood ratio (ML)", tests.lr), ("Wald (REML)", tests.wald)):
+        found = f"chi-square {test.chi2:.1f} with {test.df} df, p = {p_text(test.log10_p)}"
+        yield f"{what}, {name}: {found}."

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.mixed.exact import fit_cells
-from analysis.mixed.interaction import Interaction, interaction_tests
+from analysis.mixed.interaction import Interaction, factor_tests, interaction_tests
 from analysis.mixed.robust import RobustWald, interaction_wald
 from analysis.sensitivity.deltas import CellKey, MetricDeltas
 from analysis.sensitivity.options import Model
@@ -130,3 +130,26 @@ def category_by_metric(metrics: Sequence[Scaled]) -> CategoryByMetric:
         interaction_tests(rows.values, category, metric, rows.segments),
         interaction_wald(rows.values, category, metric, rows.segments),
     )
+
+
+def metric_by_level(levels: Sequence[Sequence[Scaled]]) -> Interaction:
+    """Test metric × level over the errors and variations: do levels change some metrics more than others?
+
+    ``levels`` holds each level's metrics, in the same order and on the same scale.
+    """
+    categories: dict[CellKey, int] = {}
+    columns: list[list[NDArray[np.intp]]] = []
+    values = []
+    for level, metrics in enumerate(levels):
+        places = [place for place, (entry, _) in enumerate(metrics) if not entry.metric.sentinel]
+        rows = modelled_rows(metrics, places)
+        for _, key in rows.keys:
+            categories.setdefault(key, len(categories))
+        category = np.array([categories[key] for _, key in rows.keys], dtype=np.intp)[rows.cells]
+        metric = np.array([place for place, _ in rows.keys], dtype=np.intp)[rows.cells]
+        columns.append([category, metric, np.full(category.size, level), rows.segments])
+        values.append(rows.values)
+    joined = np.concatenate(values)
+    if not joined.size:
+        return Interaction(None, None, "no metric has a delta")
+    return factor_tests(joined, *(np.concatenate(column) for column in zip(*columns, strict=True)))

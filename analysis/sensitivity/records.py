@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, fields
 from typing import Any
 
+from analysis.mixed.interaction import Interaction
 from analysis.sensitivity.cells import FEW_REACTIONS, POWER
-from analysis.sensitivity.models import CategoryByMetric
 from analysis.sensitivity.options import Model
 from analysis.sensitivity.scaling import Standardization
 from analysis.sensitivity.table import SensitivityTable
@@ -82,7 +82,8 @@ def as_document(table: SensitivityTable) -> dict[str, Any]:
             }
             for entry in table.metrics
         ],
-        "interaction": _interaction(table.interaction),
+        "interaction": interaction_document(table.interaction.model)
+        | {"cluster_robust_wald": asdict(table.interaction.robust)},
         "cells": as_records(table),
     }
 
@@ -97,11 +98,10 @@ def unit(table: SensitivityTable) -> str:
     }[table.options.standardize]
 
 
-def _interaction(tests: CategoryByMetric) -> dict[str, Any]:
-    model, robust = tests.model, tests.robust
+def interaction_document(tests: Interaction) -> dict[str, Any]:
+    """Both tests of the mixed model, ``None`` with a reason where there are none."""
     return {
-        "lr": None if model.lr is None else asdict(model.lr),
-        "wald": None if model.wald is None else asdict(model.wald),
-        "reason": model.reason or None,
-        "cluster_robust_wald": asdict(robust),
+        "lr": None if tests.lr is None else asdict(tests.lr),
+        "wald": None if tests.wald is None else asdict(tests.wald),
+        "reason": tests.reason or None,
     }

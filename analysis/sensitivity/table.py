@@ -64,13 +64,9 @@ def sensitivity(
     is a reaction at all they cannot say. The verdicts are therefore those of ``scale``. Every cell also has
     the verdicts of the other models, and the one that centring would have given.
     """
-    whole = deltas if scale_from is None else scale_from
 
     def scaled(method: Standardization) -> list[Scaled]:
-        return [
-            (entry, _scaling(basis, method))
-            for entry, basis in zip(deltas.metrics, whole.metrics, strict=True)
-        ]
+        return scale(deltas, method, deltas if scale_from is None else scale_from)
 
     centred = options.standardize is Standardization.ZSCORE
     plain = scaled(Standardization.SCALE if centred else options.standardize)
@@ -97,6 +93,14 @@ def sensitivity(
         cells,
         category_by_metric(own),
     )
+
+
+def scale(deltas: DeltaTable, method: Standardization, scale_from: DeltaTable) -> list[Scaled]:
+    """Each metric's deltas with the scaling that ``scale_from`` gives the same metric."""
+    return [
+        (entry, _scaling(basis, method))
+        for entry, basis in zip(deltas.metrics, scale_from.metrics, strict=True)
+    ]
 
 
 def _scaling(entry: MetricDeltas, method: Standardization) -> Scaling:

@@ -48,7 +48,7 @@ class AlignedFiles:
         for number, (source, *rest) in enumerate(_side_by_side(self.files, report), 1):
             item = f"{self.pair}/{number}"
             domain, doc = (
-                _domain_and_document(rest.pop(0), self.documents, number) if self.documents else (None, item)
+                domain_and_document(rest.pop(0), self.documents, number) if self.documents else (None, item)
             )
             reference = rest.pop(0) if self.reference else None
             position = position + 1 if doc == previous else 0
@@ -77,7 +77,11 @@ def _side_by_side(paths: tuple[Path, ...], report: DataReport) -> Iterator[tuple
         yield row
 
 
-def _domain_and_document(line: str, path: Path, number: int) -> tuple[str | None, str]:
+def domain_and_document(line: str, path: Path, number: int) -> tuple[str | None, str]:
+    """What line ``number`` of a document file says: the domain (``None`` where not given), the document.
+
+    Raises ``InputError`` for a line that is neither ``DOCUMENT`` nor ``DOMAIN TAB DOCUMENT``.
+    """
     parts = line.split("\t")
     if len(parts) > 2 or not parts[-1].strip():
         raise InputError("a document line is DOCUMENT or DOMAIN TAB DOCUMENT", path=path, line=number)

@@ -3,7 +3,14 @@ from pathlib import Path
 import pytest
 
 from challenge_sets import InputError
-from challenge_sets.mtme_scores import read_segment_scores, segment_score_path, write_segment_scores
+from challenge_sets.mtme_scores import (
+    human_score_files,
+    metric_score_files,
+    read_segment_scores,
+    read_system_scores,
+    segment_score_path,
+    write_segment_scores,
+)
 
 
 def test_what_is_written_is_what_that_tool_reads(tmp_path: Path) -> None:
@@ -27,7 +34,9 @@ def test_published_files_survive(data: Path, tmp_path: Path, name: str) -> None:
     assert read_segment_scores(tmp_path / "copy") == scores
 
 
-@pytest.mark.parametrize("content", ["A\n", "A\tx\n", "A\t1\nB\t1\nB\t2\n"])
+@pytest.mark.parametrize(
+    "content", ["A\n", "A\tx\n", "A\tnan\n", "A\t-inf\n", "None\n", "A\t1\nB\t1\nB\t2\n"]
+)
 def test_files_that_are_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "f").write_text(content)
     with pytest.raises(InputError):
@@ -38,3 +47,41 @@ def test_files_that_are_refused(tmp_path: Path, content: str) -> None:
 def test_a_name_cannot_leave_the_folder(tmp_path: Path, name: str) -> None:
     with pytest.raises(InputError, match="cannot be part of a file name"):
         segment_score_path(tmp_path, "en-de", name, None)
+
+
+def test_one_score_a_system(tmp_path: Path) -> None:
+    (tmp_path / "f").write_text("A\t1\nB\tNone\n")
+    assert read_system_scores(tmp_path / "f") == {"A": 1.0, "B": None}
+    (tmp_path / "f").write_text("A\t1\nA\t2\n")
+    with pytest.raises(InputError, match="2 scores for A"):
+        read_system_scores(tmp_path / "f")
+
+
+def test_score_files_are_found_by_name(tmp_path: Path) -> None:
+    metrics, humans = tmp_path / "metric-scores" / "en-de", tmp_path / "human-scores"
+    metrics.mkdir(parents=True)
+    humans.mkdir()
+    for name in (
+        "XCOMET-XL-refA.seg.score",
+        "XCOMET-XL-refA.sys.score",
+        "q-src.sys.score",
+        "q-src.seg.txt",
+        "x.score",
+    ):
+        (metrics / name).touch()
+    for name in (
+        "en-de.mqm.seg.score",
+        "en-de.mqm.merged.seg.rating",
+        "en-de.a.b.sys.score",
+        "en-deu.c.seg.score",
+    ):
+        (humans / name).touch()
+    assert metric_score_files(tmp_path, "en-de") == {
+        ("XCOMET-XL", "refA"): {level: metrics / f"XCOMET-XL-refA.{level}.score" for level in ("seg", "sys")},
+        ("q", "src"): {"sys": metrics / "q-src.sys.score"},
+    }
+    assert human_score_files(tmp_path, "en-de") == {
+        "mqm": {"seg": humans / "en-de.mqm.seg.score"},
+        "a.b": {"sys": humans / "en-de.a.b.sys.score"},
+    }
+    assert metric_score_files(tmp_path, "en-ko") == {} == human_score_files(tmp_path, "en-ko")

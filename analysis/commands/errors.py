@@ -1,0 +1,140 @@
+"""``python -m analysis errors``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from analysis.commands.output import AsJson, Out
+
+if TYPE_CHECKING:
+    from analysis.annotations.study import AnnotationStudy
+
+
+def errors(
+    campaign: Annotated[
+        list[str],
+        typer.Option(
+            metavar="NAME=FILE",
+            help="A condition and a campaign's CSV file as Appraise exports it (ESA or MQM). Repeat it for "
+            "more conditions, and under the same name to make one condition of several files.",
+        ),
+    ],
+    batches: Annotated[
+        Path | None, typer.Option(help="JSON tasks of the campaigns: says which segment an item is.")
+    ] = None,
+    segments: Annotated[
+        Path | None,
+        typer.Option(
+            help="Instead: TSV with item_id, line (from 0), doc_id and, if there, domain. With neither, an "
+            "item is its line number, from 0.",
+        ),
+    ] = None,
+    mtme: Annotated[
+        Path | None,
+        typer.Option(help="mt-metrics-eval directory of the outputs: their texts, documents, domains."),
+    ] = None,
+    annotators: Annotated[
+        Path | None, typer.Option(help="CSV or TSV with login and annotator: the person behind each login.")
+    ] = None,
+    lang_pair: Annotated[
+        str | None, typer.Option(help="The language pair, where a campaign's file has several.")
+    ] = None,
+    margin: Annotated[
+        float, typer.Option(help="Equivalence margin of two conditions, in errors per annotation.")
+    ] = 0.5,
+    alpha: Annotated[float, typer.Option(help="Level of the tests; intervals are at 1 - alpha.")] = 0.05,
+    pause: Annotated[float, typer.Option(help="Seconds without a new start that are a pause.")] = 120.0,
+    out: Out = None,
+    as_json: AsJson = False,
+) -> None:
+    """Error annotations: counts, severities, places, equivalence, attention checks, times.
+
+    The folder of --out also gets judgements.csv, a table that ranking and agreement read.
+
+    With --mtme it gets each condition's scores in human-scores/, as mt-metrics-eval has them.
+    """
+    from analysis.annotations.study import AnnotationOptions
+
+    options = AnnotationOptions(margin, alpha, pause)
+    named = _named(campaign)
+
+    from analysis.annotations.layout import as_report
+    from analysis.annotations.records import as_document, as_records
+    from analysis.annotations.study import annotation_study
+    from analysis.commands.output import deliver
+    from challenge_sets import DataReport
+    from challenge_sets.esa import Sources, read_annotators, read_campaign
+    from challenge_sets.languages import split_pair
+
+    report = DataReport()
+    sources = Sources(
+        batches=batches,
+        segments=segments,
+        outputs=mtme,
+        annotators=read_annotators(annotators, report) if annotators else {},
+        languages=split_pair(lang_pair) if lang_pair else None,
+    )
+    study = annotation_study(
+        {
+            name: [read_campaign(path, path.stem, sources, report) for path in paths]
+            for name, paths in named.items()
+        },
+        options,
+    )
+    deliver(
+        "errors",
+        as_report(study),
+        as_records(study),
+        as_document(study, report),
+        out=out,
+        as_json=as_json,
+        more=[] if out is None else _write_scores(study, out),
+    )
+
+
+def _named(campaigns: list[str]) -> Mapping[str, list[Path]]:
+    from challenge_sets import InputError
+
+    named: dict[str, list[Path]] = {}
+    for given in campaigns:
+        name, equals, path = given.partition("=")
+        if not (name.strip() and equals and path):
+            raise InputError(f"--campaign is '{given}'", hint="e.g. --campaign DOC=doc.csv")
+        if Path(name.strip()).name != name.strip():
+            raise InputError(f"--campaign: the name {name!r} cannot be part of a file name")
+        named.setdefault(name.strip(), []).append(Path(path))
+    paths = [path.resolve() for members in named.values() for path in members]
+    if len(set(paths)) < len(paths):
+        raise InputError("--campaign names a file twice", hint="name every campaign's file once")
+    return named
+
+
+def _write_scores(study: AnnotationStudy, out: Path) -> list[str]:
+    """Write the judgements, and the score files where the corpus is known; return what to say of them."""
+    from analysis.annotations.judgements import judgement_rows, segment_scores
+    from analysis.printing.render import to_csv
+    from challenge_sets.files import atomic_file
+    from challenge_sets.mtme_scores import write_segment_scores
+
+    real = {name: study.real(name) for name in study.campaigns}
+    rows = judgement_rows(real)
+    files = {}
+    for name, members in study.campaigns.items():
+        if members[0].segments is not None:
+            path = out / "human-scores" / f"{members[0].language_pair}.{name}.seg.score"
+            files[path] = segment_scores(real[name], members[0].segments)
+    said = []
+    with ExitStack() as stack:
+        if rows:
+            table = out / "judgements.csv"
+            stack.enter_context(atomic_file(table)).write(to_csv(list(rows[0]), rows))
+            said.append(f"Judgements, for analysis ranking and analysis agreement: {table}")
+        for path, scores in files.items():
+            write_segment_scores(path, scores)
+            said.append(f"Segment scores: {path}")
+    return said
