@@ -42,6 +42,10 @@ def sensitivity(
         bool, typer.Option("--bootstrap-t", help="Cells with few reactions go by the bootstrap-t.")
     ] = False,
     seed: Annotated[int, typer.Option(help="Seed of the bootstrap-t.")] = 0,
+    deltas: Annotated[
+        Path | None,
+        typer.Option(help="Also write every delta to this CSV file: segment,condition,metric,delta,kind."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """What each metric penalises, per category of edit: means, intervals, tests, verdicts."""
@@ -63,14 +67,20 @@ def sensitivity(
     )
 
     from analysis.commands.output import deliver
+    from analysis.printing.render import to_csv
     from analysis.sensitivity.deltas import read_deltas
     from analysis.sensitivity.layout import as_report, missing_lines
-    from analysis.sensitivity.records import as_document, as_records
+    from analysis.sensitivity.records import DELTA_COLUMNS, as_document, as_records, delta_records
     from analysis.sensitivity.scores import PairScores
     from analysis.sensitivity.table import sensitivity as build
+    from challenge_sets.files import atomic_file
 
     opened = ChallengeSet(set_directory)
-    table = build(read_deltas(opened, PairScores(scores, opened)), options)
+    found = read_deltas(opened, PairScores(scores, opened))
+    table = build(found, options)
+    if deltas is not None:
+        with atomic_file(deltas) as stream:
+            stream.write(to_csv(DELTA_COLUMNS, delta_records(found)))
     deliver(
         "sensitivity",
         as_report(table),

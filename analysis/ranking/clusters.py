@@ -18,7 +18,7 @@ from analysis.statistics.rank import average_ranks
 from analysis.statistics.resampling import permutation_p
 
 _EXACT_UP_TO = 50
-"""Differences up to which scipy takes the exact distribution of Wilcoxon's statistic, where nothing ties."""
+"""Units up to which the distribution of Wilcoxon's statistic is taken exactly."""
 _CELLS_AT_ONCE = 4_000_000
 
 
@@ -177,8 +177,9 @@ def wilcoxon_log10_p(
 
     ``differences`` has shape ``(pairs, units)``, both results ``(pairs,)``; p is NaN where all differences
     are 0. Zeros are dropped (``wilcox``), ranked and then dropped (``pratt``), or ranked and split between
-    both signs (``zsplit``). Exact where scipy is (up to 50 differences, no ties), else normal. Wilcoxon 1945,
-    Biometrics Bulletin 1(6); Pratt 1959, Journal of the American Statistical Association 54(287).
+    both signs (``zsplit``). Up to 50 units p is exact given ties and zeros, beyond it normal as in scipy.
+    Exactly, ``zsplit`` is ``pratt``: a zero has no sign to flip. Wilcoxon 1945, Biometrics Bulletin 1(6);
+    Pratt 1959, Journal of the American Statistical Association 54(287).
     """
     from scipy.special import log_ndtr
     from scipy.stats import rankdata, wilcoxon
@@ -194,14 +195,29 @@ def wilcoxon_log10_p(
     if zero_method is ZeroMethod.WILCOX:
         ranks = ranks - (sizes == 0).sum(axis=1, keepdims=True)
     direction = np.sign((np.sign(differences) * ranks).sum(axis=1))
-    tested = differences[some]
-    if tested.shape[1] <= _EXACT_UP_TO:
-        found = [wilcoxon(row, zero_method=str(zero_method)).pvalue for row in tested]
-        log10_p[some] = np.log10(np.minimum(found, 1.0))
+    if differences.shape[1] <= _EXACT_UP_TO:
+        exact = [
+            _exact_p(row[size > 0], sign[size > 0])
+            for row, size, sign in zip(ranks[some], sizes[some], np.sign(differences[some]), strict=True)
+        ]
+        log10_p[some] = np.log10(exact)
     else:
-        z = wilcoxon(tested, axis=1, zero_method=str(zero_method), method="approx").zstatistic
+        z = wilcoxon(differences[some], axis=1, zero_method=str(zero_method), method="approx").zstatistic
         log10_p[some] = np.minimum(0.0, (math.log(2.0) + log_ndtr(-np.abs(z))) / math.log(10.0))
     return log10_p, direction
+
+
+def _exact_p(ranks: NDArray[np.float64], signs: NDArray[np.float64]) -> float:
+    """Two-sided p of the sum of positive ranks, over all signs of these ranks (halves where there are ties)."""
+    doubled = np.rint(2.0 * ranks).astype(np.int64)
+    # How many of the 2^n choices of positive signs give each sum: whole numbers, exact in float64.
+    ways = np.zeros(int(doubled.sum()) + 1)
+    ways[0] = 1.0
+    for rank in doubled:
+        ways[rank:] += ways[: ways.size - rank].copy()
+    reached = int(doubled[signs > 0].sum())
+    tail = min(ways[: reached + 1].sum(), ways[reached:].sum())
+    return float(min(1.0, 2.0 * tail / 2.0**doubled.size))
 
 
 def _permutation(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from analysis.statistics.estimates import ROUNDING
 from challenge_sets import BLIND, KINDS, ChallengeSet, InputError, Kind, Score
 from metrics.base import MetricAbout
 
+N = TypeVar("N", bound=Hashable)
 CellKey = tuple[Kind, str]
 """Kind and category of pairs."""
 
@@ -62,12 +63,16 @@ class MetricDeltas:
 
 @dataclass(frozen=True, slots=True)
 class DeltaTable:
-    """What ``read_deltas`` found; ``rejected`` counts the pairs left out because vetting rejected them."""
+    """What ``read_deltas`` found; ``rejected`` counts the pairs left out because vetting rejected them.
+
+    ``items`` names the segments by their numbers.
+    """
 
     set_name: str
     fingerprint: str
     metrics: tuple[MetricDeltas, ...]
     rejected: int
+    items: tuple[str, ...]
 
 
 def read_deltas(set_directory: ChallengeSet, scores: PairScores) -> DeltaTable:
@@ -148,8 +153,8 @@ class _Joined:
 
     def table(self, where: NDArray[np.intp]) -> DeltaTable:
         """The deltas of the pairs ``where``; metrics without a pair there keep their place, without cells."""
-        segments = _numbered(key.item for key in self.keys)
-        originals = _numbered((key.item, key.system) for key in self.keys)
+        items, segments = _numbered(key.item for key in self.keys)
+        _, originals = _numbered((key.item, key.system) for key in self.keys)
         members: dict[CellKey, list[int]] = {}
         for number in where:
             members.setdefault((self.keys[number].kind, self.keys[number].category), []).append(number)
@@ -169,7 +174,7 @@ class _Joined:
                 )
             )
         metrics.sort(key=lambda entry: entry.metric.sentinel)
-        return DeltaTable(self.source.name, self.source.fingerprint, tuple(metrics), self.rejected)
+        return DeltaTable(self.source.name, self.source.fingerprint, tuple(metrics), self.rejected, items)
 
 
 class _Key(NamedTuple):
@@ -255,10 +260,11 @@ def _order(key: CellKey) -> tuple[int, str]:
     return KINDS.index(key[0]), key[1]
 
 
-def _numbered(names: Iterable[Hashable]) -> NDArray[np.intp]:
-    """Each name's number, in order of first appearance."""
-    numbers: dict[Hashable, int] = {}
-    return np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.intp)
+def _numbered(names: Iterable[N]) -> tuple[tuple[N, ...], NDArray[np.intp]]:
+    """The distinct names in order of first appearance, and each name's number."""
+    numbers: dict[N, int] = {}
+    codes = np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.intp)
+    return tuple(numbers), codes
 
 
 def _languages(set_directory: ChallengeSet, pairs: Sequence[_Key]) -> Mapping[tuple[str, str], set[str]]:

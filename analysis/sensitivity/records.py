@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict, fields
 from typing import Any
 
 from analysis.mixed.interaction import Interaction
 from analysis.sensitivity.cells import FEW_REACTIONS, POWER
+from analysis.sensitivity.deltas import DeltaTable
 from analysis.sensitivity.options import Model
 from analysis.sensitivity.scaling import Standardization
 from analysis.sensitivity.table import SensitivityTable
@@ -105,3 +107,18 @@ def interaction_document(tests: Interaction) -> dict[str, Any]:
         "wald": None if tests.wald is None else asdict(tests.wald),
         "reason": tests.reason or None,
     }
+
+
+DELTA_COLUMNS = ("segment", "condition", "metric", "delta", "kind")
+
+
+def delta_records(deltas: DeltaTable) -> Iterator[dict[str, object]]:
+    """Every delta in metric units, one a row, as ``analysis mixed-model`` and other software read them.
+
+    ``condition`` is the category. Pairs without a delta, and those that a metric cannot see, have no row.
+    """
+    for entry in deltas.metrics:
+        for (kind, category), cell in entry.cells.items():
+            for segment, delta in zip(cell.segments.tolist(), cell.deltas.tolist(), strict=True):
+                row = (deltas.items[segment], category, entry.label, delta, kind)
+                yield dict(zip(DELTA_COLUMNS, row, strict=True))

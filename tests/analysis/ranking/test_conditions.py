@@ -1,4 +1,4 @@
-"""Tau between conditions and within one, against loops over documents with scipy; units; degenerate tables."""
+"""Tau between conditions and within one, against loops over documents; units; degenerate tables."""
 
 from __future__ import annotations
 

@@ -127,3 +127,19 @@ def test_help_imports_no_statistics() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_deltas_for_other_software(write: Make, sample: Sample, command: Make, tmp_path: Path) -> None:
+    paths = write(*sample)
+    long = tmp_path / "deltas.csv"
+    done = command(*arguments(paths, tmp_path / "tables", "--standardize", "raw", "--json", "--deltas", long))
+    cells = {(cell["label"], cell["category"]): cell for cell in json.loads(done.stdout)["cells"]}
+    with long.open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert list(rows[0]) == ["segment", "condition", "metric", "delta", "kind"]
+    for (label, category), cell in cells.items():
+        own = [row for row in rows if (row["metric"], row["condition"]) == (label, category)]
+        assert len(own) == cell["n"] == len({row["segment"] for row in own})
+        assert sum(float(row["delta"]) for row in own) / len(own) == pytest.approx(cell["mean"])
+        assert {row["kind"] for row in own} == {cell["kind"]}
+    assert {row["segment"] for row in rows} == {f"item{number}" for number in range(40)}
