@@ -5,9 +5,11 @@ from __future__ import annotations
 import typer
 
 from analysis.commands.agreement import agreement
+from analysis.commands.equivalence import equivalence
 from analysis.commands.errors import errors
 from analysis.commands.ranking import ranking
 from analysis.commands.sensitivity import sensitivity
+from analysis.commands.tables import tables
 
 app = typer.Typer(
     help="Turn scores into estimates, tests, tables and verdicts.",
@@ -23,6 +25,8 @@ def _analysis() -> None:
 
 
 app.command()(agreement)
+app.command()(equivalence)
 app.command()(errors)
 app.command()(ranking)
 app.command()(sensitivity)
+app.command()(tables)

@@ -1,6 +1,7 @@
 """Calibration: how often each test is wrong, on data whose truth is known.
 
-Draws every scenario of ``scenarios.py`` many times and writes ``docs/calibration.md``: share of false
+Draws every scenario of ``calibration_pairs`` and ``calibration_judgements`` many times and writes
+``docs/calibration.md``: share of false
 positives at nominal 5 % and coverage of 95 % intervals, with the Monte Carlo error.
 
     python benchmarks/calibration.py [--replicates 2000] [--seed 1] [--only TEXT] [--processes 2] [--write]
@@ -22,8 +23,11 @@ ROOT = Path(__file__).resolve().parents[1]
 for folder in (ROOT, ROOT / "benchmarks"):
     sys.path.insert(0, str(folder))
 
-from scenarios import SCENARIOS, Scenario, Test  # noqa: E402
+from calibration_core import Scenario, Test  # noqa: E402
+from calibration_judgements import JUDGEMENTS  # noqa: E402
+from calibration_pairs import SENSITIVITY  # noqa: E402
 
+SCENARIOS = (*SENSITIVITY, *JUDGEMENTS)
 DOCUMENT = ROOT / "docs" / "calibration.md"
 MOST, LEAST = 0.075, 0.03
 """What a default may reject of true nulls anywhere, and what a difference test must in plain scenarios."""

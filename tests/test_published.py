@@ -1,4 +1,4 @@
-"""Checks of the figures printed in the minimal-pair study, with this project's own corrections and formulas."""
+"""Checks of the figures printed in the minimal-pair study, with our own corrections and formulas."""
 
 from __future__ import annotations
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -61,31 +60,14 @@ def errors(
     from analysis.annotations.study import AnnotationOptions
 
     options = AnnotationOptions(margin, alpha, pause)
-    named = _named(campaign)
 
     from analysis.annotations.layout import as_report
     from analysis.annotations.records import as_document, as_records
-    from analysis.annotations.study import annotation_study
+    from analysis.commands.campaigns import CampaignFiles, read_study
     from analysis.commands.output import deliver
-    from challenge_sets import DataReport
-    from challenge_sets.esa import Sources, read_annotators, read_campaign
-    from challenge_sets.languages import split_pair
 
-    report = DataReport()
-    sources = Sources(
-        batches=batches,
-        segments=segments,
-        outputs=mtme,
-        annotators=read_annotators(annotators, report) if annotators else {},
-        languages=split_pair(lang_pair) if lang_pair else None,
-    )
-    study = annotation_study(
-        {
-            name: [read_campaign(path, path.stem, sources, report) for path in paths]
-            for name, paths in named.items()
-        },
-        options,
-    )
+    files = CampaignFiles(tuple(campaign), batches, segments, mtme, annotators, lang_pair)
+    study, report = read_study(files, options)
     deliver(
         "errors",
         as_report(study),
@@ -95,23 +77,6 @@ def errors(
         as_json=as_json,
         more=[] if out is None else _write_scores(study, out),
     )
-
-
-def _named(campaigns: list[str]) -> Mapping[str, list[Path]]:
-    from challenge_sets import InputError
-
-    named: dict[str, list[Path]] = {}
-    for given in campaigns:
-        name, equals, path = given.partition("=")
-        if not (name.strip() and equals and path):
-            raise InputError(f"--campaign is '{given}'", hint="e.g. --campaign DOC=doc.csv")
-        if Path(name.strip()).name != name.strip():
-            raise InputError(f"--campaign: the name {name!r} cannot be part of a file name")
-        named.setdefault(name.strip(), []).append(Path(path))
-    paths = [path.resolve() for members in named.values() for path in members]
-    if len(set(paths)) < len(paths):
-        raise InputError("--campaign names a file twice", hint="name every campaign's file once")
-    return named
 
 
 def _write_scores(study: AnnotationStudy, out: Path) -> list[str]:

@@ -40,7 +40,7 @@ def ranking(
     ] = None,
     test: Annotated[
         str | None,
-        typer.Option(help="Of two systems: wilcoxon (default) or permutation (with --table)."),
+        typer.Option(help="Of two systems: permutation (default) or wilcoxon, as at WMT (with --table)."),
     ] = None,
     zero_method: Annotated[
         str | None,
@@ -62,8 +62,8 @@ def ranking(
     by: Annotated[
         str | None,
         typer.Option(
-            help="What permutations exchange as a whole: segment (default with --mtme) or document (default "
-            "with --table)."
+            help="What permutations exchange as a whole: document (default: its scores are correlated) "
+            "or segment."
         ),
     ] = None,
     permutations: Annotated[
@@ -80,8 +80,13 @@ def ranking(
     from analysis.commands.options import check_count, check_level
     from challenge_sets import InputError
 
-    if (mtme is None) == (table is None):
-        raise InputError("ranking needs one of --mtme and --table, and no other")
+    if mtme is None and table is None:
+        raise InputError(
+            "nothing to rank",
+            hint="--mtme DIR --lang-pair en-de --gold mqm for metrics, --table FILE for systems",
+        )
+    if mtme is not None and table is not None:
+        raise InputError("ranking takes one of --mtme and --table, not both")
     check_count("--seed", seed, least=0)
     check_level("--alpha", alpha)
     if permutations is not None:
@@ -98,7 +103,7 @@ def ranking(
         _rank_conditions(
             table,
             gold,
-            test or "wilcoxon",
+            test or "permutation",
             zero_method,
             tau_min or "0.667",
             resamples or 10_000,
@@ -146,7 +151,7 @@ def _rank_metrics(
     options = RankingOptions(
         permutations=permutations or 1000,
         seed=seed,
-        by=choice("--by", by or "segment", Unit),
+        by=choice("--by", by or "document", Unit),
         statistic=choice("--statistic", statistic or "system-accuracy", Statistic),
         alpha=alpha,
     )

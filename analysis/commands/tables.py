@@ -31,6 +31,13 @@ def tables(
         str | None,
         typer.Option(help="Equivalence margins for --judgements, in units of the scores, e.g. 3,5,7."),
     ] = None,
+    campaign: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=FILE", help="A condition's campaign, as for errors; may be repeated."),
+    ] = None,
+    batches: Annotated[Path | None, typer.Option(help="JSON tasks of the campaigns, as for errors.")] = None,
+    segments: Annotated[Path | None, typer.Option(help="Instead: TSV of items, as for errors.")] = None,
+    mtme: Annotated[Path | None, typer.Option(help="mt-metrics-eval directory of their outputs.")] = None,
     alpha: Annotated[float, typer.Option(help="Level of the tests; intervals are at 1 - alpha.")] = 0.05,
     resamples: Annotated[int, typer.Option(help="Resamples of the bootstraps of --judgements.")] = 10_000,
     seed: Annotated[int, typer.Option(help="Seed of the bootstraps.")] = 0,
@@ -48,18 +55,29 @@ def tables(
         raise InputError("--by is of a set: it needs --set and --scores")
     if (judgements is None) != (margin is None):
         raise InputError("--judgements and --margin go together", hint="the margin is in units of the scores")
-    if set_directory is None and labels is None and judgements is None:
-        raise InputError("nothing to make tables of: give --set and --scores, --labels or --judgements")
+    if not campaign and any(given is not None for given in (batches, segments, mtme)):
+        raise InputError("--batches, --segments and --mtme are of campaigns: they need --campaign")
+    if set_directory is None and labels is None and judgements is None and not campaign:
+        raise InputError(
+            "nothing to make tables of", hint="give --set and --scores, --labels, --judgements or --campaign"
+        )
 
+    from analysis.commands.campaigns import CampaignFiles, read_study
     from analysis.printing.files import print_text, write_report
-    from analysis.studies.reports import document_study, pair_study
+    from analysis.studies.documents import document_study
+    from analysis.studies.pairs import pair_study
 
     paths = []
     if set_directory is not None or labels is not None:
         paths += write_report(out, "minimal_pairs", *pair_study(set_directory, scores, by, labels, alpha))
-    if judgements is not None and margin is not None:
-        chosen = margins("--margin", margin)
-        paths += write_report(
-            out, "mixed_documents", *document_study(judgements, chosen, alpha, resamples, seed)
-        )
+    if judgements is not None or campaign:
+        study = None
+        if campaign:
+            from analysis.annotations.study import AnnotationOptions
+
+            files = CampaignFiles(tuple(campaign), batches, segments, mtme)
+            study = read_study(files, AnnotationOptions(alpha=alpha))
+        given = () if margin is None else margins("--margin", margin)
+        found = document_study(judgements, given, study, alpha=alpha, resamples=resamples, seed=seed)
+        paths += write_report(out, "mixed_documents", *found)
     print_text(*paths)

@@ -41,11 +41,14 @@ class ZeroMethod(StrEnum):
 class ClusterOptions:
     """Test of two systems at level ``alpha``, two-sided, not corrected for the number of pairs.
 
+    The default flips whole documents: segments of a document go together, and Wilcoxon's test, which WMT
+    prints, takes them to be independent and then finds differences where there are none.
+
     ``zero_method`` is for Wilcoxon's test alone; ``by`` (what flips its sign as a whole), ``permutations``
     and ``seed`` are for the permutation test alone.
     """
 
-    test: PairwiseTest = PairwiseTest.WILCOXON
+    test: PairwiseTest = PairwiseTest.PERMUTATION
     zero_method: ZeroMethod = ZeroMethod.WILCOX
     by: Unit = Unit.DOCUMENT
     alpha: float = 0.05
@@ -208,7 +211,7 @@ def wilcoxon_log10_p(
 
 
 def _exact_p(ranks: NDArray[np.float64], signs: NDArray[np.float64]) -> float:
-    """Two-sided p of the sum of positive ranks, over all signs of these ranks (halves where there are ties)."""
+    """Two-sided p of the sum of positive ranks, over all signs of these ranks (halves where units tie)."""
     doubled = np.rint(2.0 * ranks).astype(np.int64)
     # How many of the 2^n choices of positive signs give each sum: whole numbers, exact in float64.
     ways = np.zeros(int(doubled.sum()) + 1)

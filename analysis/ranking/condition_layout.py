@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from analysis.printing.render import Column, Entry, Report, Sheet, number
+from analysis.printing.render import Column, Entry, Report, Sheet, Tone, number
 from analysis.ranking.condition_table import ConditionRanking
 from analysis.ranking.conditions import MEANINGS as TAU_STATES
 from analysis.ranking.conditions import ResampledTaus, TauBetween
@@ -17,6 +17,7 @@ _INTRODUCTION = (
     "conditions; scores of several annotators of a segment are averaged first. Higher scores are better."
 )
 _ROWS_ON_A_SCREEN = 20
+_BLIND = "∅"
 
 
 def as_report(ranking: ConditionRanking) -> Report:
@@ -60,8 +61,9 @@ def tau_sheet(ranking: ConditionRanking, rows: Sequence[TauBetween]) -> Sheet | 
         if tau is None or tau.tau is None:
             entries += [Entry(row.state, tone="neutral"), Entry()]
         else:
-            mark = "●" if row.reaches else "○"
-            entries.append(Entry(number(tau.tau, 3), mark=mark, tone="good" if row.reaches else "bad"))
+            mark = _BLIND if row.same_scores else "●" if row.reaches else "○"
+            tone: Tone = "neutral" if row.same_scores else "good" if row.reaches else "bad"
+            entries.append(Entry(number(tau.tau, 3), mark=mark, tone=tone))
             entries.append(Entry(f"{number(tau.net, 0)}/{tau.pairs}"))
         entries += [Entry(_mean(resampled)), Entry(_span(resampled))]
         entries.append(Entry("" if resampled is None else _percent(resampled.below)))
@@ -226,12 +228,13 @@ def notes(ranking: ConditionRanking) -> Iterable[str]:
 
 def _legend(ranking: ConditionRanking) -> tuple[tuple[str, str], ...]:
     text = ranking.options.tau_min.text
-    answers = {row.reaches for row in ranking.taus}
-    return tuple(
-        (mark, meaning)
-        for mark, meaning, answer in (("●", f"τ not below {text}", True), ("○", f"τ below {text}", False))
-        if answer in answers
+    shown = {_BLIND if row.same_scores else row.reaches for row in ranking.taus}
+    marks = (
+        ("●", f"τ not below {text}", True),
+        ("○", f"τ below {text}", False),
+        (_BLIND, "the same scores in both conditions: blind by construction to what they differ in", _BLIND),
     )
+    return tuple((mark, meaning) for mark, meaning, answer in marks if answer in shown)
 
 
 def _resampling_sentence(ranking: ConditionRanking) -> str:

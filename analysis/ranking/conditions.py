@@ -56,7 +56,8 @@ class TauBetween:
     """Agreement of two conditions on the ranking of systems; ``domain`` is ``None`` for all documents.
 
     ``adjacent`` systems have ranks in the two conditions at most one apart; ``reaches`` says whether tau is
-    not below the threshold.
+    not below the threshold. ``same_scores``: every unit of every system has one score in both conditions, so
+    that the metric cannot see what they differ in, and tau of 1 says nothing.
     """
 
     metric: str
@@ -69,6 +70,7 @@ class TauBetween:
     tau: KendallTau | None
     reaches: bool | None
     adjacent: int | None
+    same_scores: bool
     resampled: ResampledTaus | None
     state: State
 
@@ -144,6 +146,8 @@ def taus_between(
                 tau=tau,
                 reaches=reaches,
                 adjacent=adjacent,
+                same_scores=block.units > 0
+                and bool(np.abs(block.values[a] - block.values[b]).max(initial=0.0) <= block.tolerance),
                 resampled=resampled,
                 state=own,
             )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,9 +54,18 @@ def resampled_weights(documents: int, resamples: int, seed: int) -> Iterator[NDA
     The draws depend on nothing but the three numbers: conditions, metrics and human scores on equally many
     documents (in the order of their names) share them.
     """
+    if documents * resamples <= _CELLS_AT_ONCE:
+        yield _drawn(documents, resamples, seed).astype(np.float64)
+        return
     rng = np.random.default_rng(seed)
     for size in _parts(documents, resamples):
         yield resample_counts(documents, size, rng).astype(np.float64)
+
+
+@lru_cache(maxsize=8)
+def _drawn(documents: int, resamples: int, seed: int) -> NDArray[np.int32]:
+    # Drawing takes longer than everything else, and every metric and condition wants the same draws.
+    return resample_counts(documents, resamples, np.random.default_rng(seed)).astype(np.int32)
 
 
 def resampled_means(sums: DocumentSums, resamples: int, seed: int) -> NDArray[np.float64]:

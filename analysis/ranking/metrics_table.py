@@ -43,7 +43,7 @@ class RankingOptions:
 
     permutations: int = 1000
     seed: int = 0
-    by: Unit = Unit.SEGMENT
+    by: Unit = Unit.DOCUMENT
     statistic: Statistic = Statistic.ACCURACY
     alpha: float = 0.05
 

@@ -51,7 +51,7 @@ def _test_sentence(ranking: ConditionRanking) -> str:
     if options.test is PairwiseTest.WILCOXON:
         test = (
             f"Wilcoxon's signed-rank test on segments (zeros: {options.zero_method}), which takes them to be "
-            "independent"
+            "independent and is too eager where those of a document go together"
         )
     else:
         unit = "documents" if options.by is Unit.DOCUMENT else "segments"

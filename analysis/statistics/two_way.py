@@ -47,12 +47,13 @@ def two_way_mean(
 ) -> TwoWayMean:
     """Mean of ``values`` (shape ``(n,)``) robust to correlation within ``first`` and within ``second``.
 
-    The variance is V_first + V_second - V_cells, each the CR1 variance of ``cluster_mean`` (for a mean the
-    factor (N - 1) / (N - 1) of other definitions is 1), cells being the combinations of both clusterings
-    (Cameron, Gelbach and Miller 2011, Journal of Business and Economic Statistics 29(2), eq. 2.11; the
-    factor G / (G - 1) of each term is their section 2.3). The reference is t with min(G_first,
-    G_second) - 1 degrees of freedom. A sum that is not positive, which chance allows, is replaced by the
-    larger of the one-way variances, and ``variance_from`` says so.
+    The variance is V_first + V_second - V_cells, each the CR1 variance of ``cluster_mean``, cells being the
+    combinations of both clusterings, each term with its own factor G / (G - 1); the reference is t with
+    min(G_first, G_second) - 1 degrees of freedom (Cameron, Gelbach and Miller 2011, Journal of Business
+    and Economic Statistics 29(2), section 2). The further factor (N - 1) / (N - k) of some packages is 1
+    for a mean. A sum that is not positive, which chance allows, has no standard error: the larger of the
+    one-way variances then stands in, as ``variance_from`` says (MacKinnon, Nielsen and Webb 2024, arXiv
+    2406.08880, discuss taking the largest of the three always, which is more conservative).
 
     ``None`` and NaN are missing: counted and left out, with their clusters. ``noise`` as in
     ``cluster_mean``. ``too few`` are fewer than two clusters of either kind.
@@ -112,9 +113,10 @@ def cluster_codes(
     names: Sequence[Hashable] | NDArray[Any], seen: NDArray[np.bool_] | None = None
 ) -> NDArray[np.intp]:
     """Number the clusters 0, 1, ... without gaps, those of the values that are ``seen`` only."""
-    kept = np.asarray(names)
-    if kept.ndim != 1 or kept.dtype == object:
-        # Names of several kinds, or tuples, have no order that numpy could sort by.
+    if isinstance(names, np.ndarray) and names.dtype != object:
+        kept = names
+    else:
+        # An array would make 1 and "1" one name; dictionaries go by equality.
         numbers: dict[Hashable, int] = {}
         kept = np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.intp)
     if seen is not None:

@@ -299,6 +299,28 @@ def assert_printable(result) -> None:
     assert not any("nan" in text.lower() for text in texts)
 
 
+def test_a_metric_that_cannot_see_the_condition_is_marked(judged, study) -> None:
+    """DOC and MIX hold the same translations: without context a metric gives them the same scores."""
+    seen = {
+        (row["metric"], row["system"], row["doc"], row["segment"]): row["score"]
+        for row in study
+        if row["condition"] == "DOC"
+    }
+    rows = [
+        {**row, "score": seen[row["metric"], row["system"], row["doc"], row["segment"]]}
+        if (row["metric"], row["condition"]) == ("chrF", "MIX")
+        else row
+        for row in study
+    ]
+    result = rank_conditions(judged(rows), SMALL)
+    blind = {(row.metric, row.first, row.second) for row in result.taus if row.same_scores}
+    assert blind == {("chrF", "DOC", "MIX")}
+    report = as_report(result)
+    assert "∅" in dict(report.legend)
+    taus = next(sheet for sheet in report.sheets if sheet.label == "taus")
+    assert [row[2].mark for row in taus.rows if row[2].tone == "neutral"] == ["∅"]
+
+
 def test_a_constant_resample_is_counted_and_left_out(judged) -> None:
     """A is better than B in one document of two: where that one is not drawn, nothing is ranked."""
     rows = table({"DOC": {"A": [5, 9], "B": [5, 3]}, "MIX": {"A": [5, 9], "B": [5, 3]}})
@@ -370,8 +392,8 @@ def test_command(command, tmp_path, judged, study) -> None:
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        ((), "one of --mtme and --table"),
-        (("--table", "TABLE", "--mtme", "."), "one of --mtme and --table"),
+        ((), "nothing to rank"),
+        (("--table", "TABLE", "--mtme", "."), "one of --mtme and --table, not both"),
         (("--table", "TABLE", "--lang-pair", "en-de"), "--lang-pair needs --mtme"),
         (("--table", "TABLE", "--statistic", "soft-accuracy"), "--statistic needs --mtme"),
         (("--mtme", ".", "--tau-min", "0.5"), "--tau-min needs --table"),
@@ -379,8 +401,8 @@ def test_command(command, tmp_path, judged, study) -> None:
         (("--table", "TABLE", "--tau-min", "high"), "threshold of tau is 'high'"),
         (("--table", "TABLE", "--resamples", "1"), "--resamples is 1"),
         (("--table", "TABLE", "--test", "t"), "--test is 't'"),
-        (("--table", "TABLE", "--zero-method", "drop"), "--zero-method is 'drop'"),
-        (("--table", "TABLE", "--by", "document"), "--by needs --test permutation"),
+        (("--table", "TABLE", "--test", "wilcoxon", "--zero-method", "drop"), "--zero-method is 'drop'"),
+        (("--table", "TABLE", "--test", "wilcoxon", "--by", "document"), "--by needs --test permutation"),
         (
             ("--table", "TABLE", "--test", "permutation", "--zero-method", "pratt"),
             "--zero-method needs --test wilcoxon",

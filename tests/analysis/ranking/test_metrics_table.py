@@ -44,7 +44,7 @@ def records(ranking: MetricRanking) -> dict[str, dict]:
 
 
 def test_order_and_records() -> None:
-    ranking = rank_metrics(made(), FEW, source="somewhere")
+    ranking = rank_metrics(made(), replace(FEW, by=Unit.SEGMENT), source="somewhere")
     found = records(ranking)
     assert list(found) == ["good", "poor"]
     good = found["good"]

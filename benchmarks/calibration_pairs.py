@@ -1,8 +1,4 @@
-"""Data with a known truth for ``calibration.py``: what the tests are run on, scenario by scenario.
-
-Every scenario draws new data from a generator of random numbers and answers, for each test, whether it
-rejected and whether its interval held the truth. Sizes are fixed and part of the scenario's name.
-"""
+"""Calibration of the sensitivity table: cells, models, interactions, shares of wins."""
 
 from __future__ import annotations
 
@@ -10,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from calibration_core import ALPHA, LEVEL, Codes, Floats, Outcome, Scenario, Test, rejects
 
 from analysis.mixed.exact import fit_cells
 from analysis.mixed.interaction import interaction_tests
@@ -18,43 +14,6 @@ from analysis.mixed.robust import interaction_wald
 from analysis.statistics.bootstrap_t import bootstrap_t
 from analysis.statistics.estimates import cluster_mean, interval, t_test
 from analysis.statistics.shares import cluster_wilson, wilson
-
-ALPHA = 0.05
-LEVEL = 0.95
-Floats = NDArray[np.float64]
-Codes = NDArray[np.intp]
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """Shares of one replicate: of tests that rejected a true null, of intervals that held the truth."""
-
-    rejected: float | None = None
-    covered: float | None = None
-
-
-@dataclass(frozen=True)
-class Test:
-    """A test of the table: whether it is a default, whether the product warns here, and of what kind it is.
-
-    ``difference`` tests should reject about 5 %, ``equivalence`` tests at most 5 %, an ``interval`` should
-    hold the truth in 95 %, and ``descriptive`` intervals promise nothing.
-    """
-
-    name: str
-    default: bool = False
-    warned: bool = False
-    kind: str = "difference"
-
-
-@dataclass(frozen=True)
-class Scenario:
-    """A situation with fixed sizes; ``draw`` gives one replicate's outcome for each test, in order."""
-
-    name: str
-    plain: bool
-    tests: tuple[Test, ...]
-    draw: Callable[[np.random.Generator], tuple[Outcome, ...]]
 
 
 def t_outcome(values: Floats, segments: Codes, truth: float = 0.0) -> Outcome:
@@ -74,7 +33,7 @@ def naive_outcome(values: Floats) -> Outcome:
 def bootstrap_outcome(values: Floats, segments: Codes, rng: np.random.Generator) -> Outcome:
     """The bootstrap-t that is offered where reactions are few."""
     found = bootstrap_t(values, segments, rng=rng, resamples=999)
-    return Outcome(0.0 if found is None else float(found.log10_p() < np.log10(ALPHA)))
+    return Outcome(rejects(None if found is None else found.log10_p()))
 
 
 def one_cell(
@@ -211,8 +170,7 @@ def grid_interaction(name: str, grid: Grid, *, plain: bool = False, warned: bool
         robust = interaction_wald(values, category, metric, segment)
         assert mixed.lr is not None and mixed.wald is not None and robust.log10_p is not None
         return tuple(
-            Outcome(float(log10_p < np.log10(ALPHA)))
-            for log10_p in (robust.log10_p, mixed.lr.log10_p, mixed.wald.log10_p)
+            Outcome(rejects(log10_p)) for log10_p in (robust.log10_p, mixed.lr.log10_p, mixed.wald.log10_p)
         )
 
     tests = (
@@ -261,5 +219,3 @@ SENSITIVITY: tuple[Scenario, ...] = (
     shares("share 0.8: 60 segments of 4 pairs", 60, 4, 0.8),
     shares("share 0.95: 60 segments of 4 pairs", 60, 4, 0.95),
 )
-
-SCENARIOS: tuple[Scenario, ...] = SENSITIVITY

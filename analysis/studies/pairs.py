@@ -1,4 +1,4 @@
-"""A study's tables together: one report, its rows and its JSON document."""
+"""The tables of the minimal-pair study together: one report, its rows and its JSON document."""
 
 from __future__ import annotations
 
@@ -21,17 +21,15 @@ from analysis.studies.metrics_used import metrics_sheet
 from analysis.studies.minimal_pairs import level_sheets, sensitivity_sheets
 from challenge_sets import ChallengeSet
 
-StudyTables = tuple[Report, list[dict[str, Any]], dict[str, Any]]
-"""A report, its rows at full precision, and the JSON document."""
-
 
 def pair_study(
     set_directory: Path | None, scores: Path | None, factor: str | None, labels: Path | None, alpha: float
-) -> StudyTables:
+) -> tuple[Report, list[dict[str, Any]], dict[str, Any]]:
     """The minimal-pair study: categories, metrics, sensitivity, its parts by ``factor``, agreement.
 
-    A set comes with its scores; ``labels`` is a table of two annotators' labels. Raises ``InputError`` for
-    whatever is wrong with the inputs.
+    A set comes with its scores; ``labels`` is a table of two annotators' labels. Returns the report, the
+    cells as rows at full precision, and the JSON document. Raises ``InputError`` for what is wrong with the
+    inputs.
     """
     sheets: list[Sheet] = []
     legend_entries: tuple[tuple[str, str], ...] = ()

@@ -1,0 +1,1 @@
+"""Whether scores stay put between two conditions: equivalence tests that respect documents and annotators."""
