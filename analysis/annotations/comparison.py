@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.annotations.boundaries import BoundaryShare, boundary_share
-from analysis.annotations.multiway import multiway_mean
 from analysis.statistics.estimates import (
     EquivalenceTest,
     check_bounds,
@@ -22,6 +21,7 @@ from analysis.statistics.estimates import (
     t_test,
     tost,
 )
+from analysis.statistics.multiway import multiway_mean
 from challenge_sets.annotations import Annotation, ErrorSpan
 
 MARGIN = 0.5

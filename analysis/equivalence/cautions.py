@@ -25,7 +25,7 @@ def cautions(
 def _left_out(pairs: ScorePairs, method: Method, options: EquivalenceOptions) -> Iterator[str]:
     if method is Method.NAIVE:
         if pairs.doc is None and pairs.annotator is None:
-            yield "documents and annotators are not known: where scores go together in them, this is too eager"
+            yield "documents and annotators are not known: where scores share them, this is too eager"
     elif method is Method.ANNOTATOR_MEANS:
         yield "holds for these documents: what annotators share in them is not in the standard error"
     elif method in (Method.DOCUMENT, Method.BOOTSTRAP) and pairs.annotator is None:

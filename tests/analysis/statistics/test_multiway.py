@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from analysis.annotations.multiway import multiway_mean
 from analysis.statistics.estimates import cluster_mean
+from analysis.statistics.multiway import multiway_mean
 from analysis.statistics.two_way import two_way_mean
 
 
