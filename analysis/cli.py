@@ -7,6 +7,7 @@ import typer
 from analysis.commands.agreement import agreement
 from analysis.commands.equivalence import equivalence
 from analysis.commands.errors import errors
+from analysis.commands.mixed_model import mixed_model
 from analysis.commands.ranking import ranking
 from analysis.commands.sensitivity import sensitivity
 from analysis.commands.tables import tables
@@ -27,6 +28,7 @@ def _analysis() -> None:
 app.command()(agreement)
 app.command()(equivalence)
 app.command()(errors)
+app.command()(mixed_model)
 app.command()(ranking)
 app.command()(sensitivity)
 app.command()(tables)

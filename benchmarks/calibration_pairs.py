@@ -203,7 +203,7 @@ HETEROSCEDASTIC = Grid(spreads=(0.4, 2.5))
 
 SENSITIVITY: tuple[Scenario, ...] = (
     one_cell("independent: 64 segments, a pair each", independent(64), plain=True),
-    one_cell("independent: 12 segments, a pair each", independent(12), plain=True),
+    one_cell("independent: 12 segments, a pair each", independent(12), plain=True, warned=True),
     one_cell("clustered: 40 segments of 1 to 6 pairs", clustered(40, 6), plain=True),
     one_cell("clustered: 10 segments of 1 to 6 pairs", clustered(10, 6), warned=True),
     one_cell("80 % zeros, symmetric: 64 pairs", zero_heavy(64, skewed=False), warned=True),

@@ -17,16 +17,25 @@ pytestmark = pytest.mark.data
 
 
 @pytest.fixture(scope="module")
-def cells(
+def tables(
     data: Path, tmp_path_factory: pytest.TempPathFactory, command: Callable[..., CompletedProcess[str]]
-) -> Cells:
-    """Cells of the sensitivity table by category and metric, through the three commands."""
+) -> dict[str, Cells]:
+    """Cells by category and metric, through the three commands, under both standardisations."""
     out = tmp_path_factory.mktemp("demetr")
     made, scores = ("--set", out / "set"), ("--scores", out / "scores")
     command("perturb", "build", "--format", "demetr", "--input", data / "demetr", "--out", out / "set")
     command("metrics", "score", *made, "--metrics", "bleu,chrf", "--out", out / "scores")
-    table = command("analysis", "sensitivity", *made, *scores, "--out", out / "tables", "--json")
-    return {(cell["category"], cell["metric"]): cell for cell in json.loads(table.stdout)["cells"]}
+    found = {}
+    for method in ("scale", "zscore"):
+        options = ("--standardize", method, "--out", out / method, "--json")
+        printed = command("analysis", "sensitivity", *made, *scores, *options).stdout
+        found[method] = {(cell["category"], cell["metric"]): cell for cell in json.loads(printed)["cells"]}
+    return found
+
+
+@pytest.fixture(scope="module")
+def cells(tables: dict[str, Cells]) -> Cells:
+    return tables["scale"]
 
 
 @cache
@@ -96,3 +105,24 @@ def test_the_readme_shows_what_the_toolkit_prints(cells: Cells) -> None:
         for category in ROWS.values()
         for metric in ("bleu", "chrf")
     )
+
+
+def signed(cell: dict[str, Any]) -> str:
+    return f"{cell['mean']:.2f}{cell['stars']}".replace("-", "−")
+
+
+def test_the_documentation_shows_what_centring_does(tables: dict[str, Cells]) -> None:
+    """12 of 16 verdicts flip: the reason for the default."""
+    text = (ROOT / "docs" / "statistics.md").read_text(encoding="utf-8")
+    flips = 0
+    for title, category in ROWS.items():
+        shown = [title]
+        for metric in ("bleu", "chrf"):
+            plain, centred = (tables[method][category, metric] for method in ("scale", "zscore"))
+            shown.append(f"{signed(plain)} {plain['verdict']}")
+            shown.append(f"{signed(centred)} {plain['verdict_if_centred']}")
+            flips += plain["verdict"] != plain["verdict_if_centred"]
+        assert f"| {' | '.join(shown)} |" in text
+    assert flips == 12
+    assert "12 of 16 verdicts flip" in text
+    assert "turns 12 of 16 verdicts" in (ROOT / "README.md").read_text(encoding="utf-8").replace("\n", " ")

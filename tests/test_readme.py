@@ -1,7 +1,9 @@
 """Every command of the README runs, in the order in which a newcomer would type them."""
 
+import itertools
 import json
 import os
+import random
 import re
 import shlex
 import subprocess
@@ -31,7 +33,24 @@ def desk(tmp_path_factory: pytest.TempPathFactory, data: Path) -> Path:
             lines["ref.txt"].append(record["reference"])
     for name, texts in lines.items():
         (folder / name).write_text("\n".join(texts) + "\n", encoding="utf-8")
+    write_judgements(folder)
     return folder
+
+
+def write_judgements(folder: Path) -> None:
+    """Scores of four systems in eight documents by three annotators: as judgements, and as pairs."""
+    rng = random.Random(1)
+    judgements = ["condition,system,doc,segment,annotator,score"]
+    pairs = ["doc,annotator,DOC,MIX"]
+    for system, doc, segment in itertools.product(range(4), range(8), range(3)):
+        quality = 60 + 4 * system + rng.gauss(0, 6)
+        for annotator in range(3):
+            scores = [round(quality + rng.gauss(0, 5)) for _ in ("DOC", "MIX", "SEG")]
+            for condition, score in zip(("DOC", "MIX", "SEG"), scores, strict=True):
+                judgements.append(f"{condition},s{system},d{doc},{segment},a{annotator},{score}")
+            pairs.append(f"d{doc},a{annotator},{scores[0]},{scores[1]}")
+    (folder / "judgements.csv").write_text("\n".join(judgements) + "\n", encoding="utf-8")
+    (folder / "pairs.csv").write_text("\n".join(pairs) + "\n", encoding="utf-8")
 
 
 def run(command: list[str], cwd: Path) -> str:

@@ -24,10 +24,14 @@ def deliver(
     out: Path | None,
     as_json: bool,
     more: Iterable[str] = (),
+    long: bool = False,
 ) -> None:
-    """Write the four files into ``out`` if given, then print ``document`` or the report's short sheets."""
+    """Write the four files into ``out`` if given, then print ``document`` or the report's short sheets.
+
+    ``long`` prints the long sheets as well.
+    """
     paths = [] if out is None else write_report(out, name, report, records, document)
     if as_json:
         print_json(document)
     else:
-        print_text(as_terminal_text(report, more=more), *paths)
+        print_text(as_terminal_text(report, more=more, long=long), *paths)

@@ -128,21 +128,36 @@ def _caption(
         yield f"Up to {missing} {what} lack a score and are in no mean."
     changed = sum(map(_overturned, pairs))
     yield f"The two verdicts differ in {changed} of {len(pairs)} rows."
-    details = {
-        (row.metric, row.domain): row
-        for _, row in pairs
-        if row.smallest_margin is not None and row.domain == ALL
-    }
-    for row in details.values():
+    yield from _power(
+        [row for _, row in pairs if row.domain == ALL and row.margin == table.options.margins[0]]
+    )
+    states = dict.fromkeys(row.verdict for pair in pairs for row in pair if row.verdict in _STATES)
+    for state in states:
+        yield f"{state}: {_STATES[state]}."
+
+
+def _power(rows: Sequence[EquivalenceRow]) -> Iterable[str]:
+    """What each source's design could have found; of many sources the range."""
+    known = [row for row in rows if row.smallest_margin is not None]
+    if len(known) > _NAMES:
+        detectable = [row.smallest_detectable for row in known if row.smallest_detectable is not None]
+        margins = [row.smallest_margin for row in known if row.smallest_margin is not None]
+        yield (
+            f"In {POWER:.0%} of samples the precisions of these sources find differences of "
+            f"{_range(detectable)}, or show margins of {_range(margins)} where there is none."
+        )
+        return
+    for row in known:
         yield (
             f"{'By the default' if row.metric is None else row.metric}: equivalent within any margin above "
             f"{number(row.shown_within, _DECIMALS)}. In {POWER:.0%} of samples this precision finds a "
             f"difference of {number(row.smallest_detectable, _DECIMALS)}, or shows a margin of "
             f"{number(row.smallest_margin, _DECIMALS)} where there is no difference."
         )
-    states = dict.fromkeys(row.verdict for pair in pairs for row in pair if row.verdict in _STATES)
-    for state in states:
-        yield f"{state}: {_STATES[state]}."
+
+
+def _range(values: Sequence[float]) -> str:
+    return f"{number(min(values), _DECIMALS)} to {number(max(values), _DECIMALS)}"
 
 
 def _details(table: EquivalenceTable) -> Sheet:

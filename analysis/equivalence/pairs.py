@@ -19,8 +19,9 @@ from challenge_sets import InputError
 
 FIRST, SECOND = "DOC", "MIX"
 
-PairedBy = Literal["row", "annotator", "unit mean"]
-"""What a pair is: a row of a wide table, one annotator's two scores of a unit, two means over annotators."""
+PairedBy = Literal["row", "unit", "annotator", "unit mean"]
+"""What a pair is: a row of a wide table, a unit's two scores (no annotators known), one annotator's two
+scores of a unit, or a unit's two means over annotators, where those of the two conditions differ."""
 
 Codes = NDArray[np.intp]
 
@@ -81,15 +82,17 @@ class PairTable:
 def read_pairs(path: str | Path) -> PairTable:
     """Read a CSV file with a row a unit: ``DOC,MIX`` and, if there, ``doc,annotator,domain,metric``.
 
-    A missing score is an empty field. Without ``metric`` there is one source, named ``None``. A source of
-    that column other than ``human`` with one annotator is a metric and has no annotators to generalise
-    over. Raises ``InputError`` as ``read_long_table`` does.
+    A missing score is an empty field. Without ``metric`` there is one source, named ``None``. The annotator
+    may be empty for all rows of a source; a source of ``metric`` other than ``human`` with one annotator is a
+    metric and has no annotators to generalise over. Raises ``InputError`` as ``read_long_table`` does, and
+    for rows of a source of which only some have an annotator.
     """
     table = read_long_table(
         path,
         text=("doc", "annotator", "domain", "metric"),
         numbers=(FIRST, SECOND),
         optional=("doc", "annotator", "domain", "metric"),
+        sparse=("annotator",),
     )
     text = {name: _sorted(column) for name, column in table.text.items()}
     domain = table.text.get("domain")
@@ -98,11 +101,18 @@ def read_pairs(path: str | Path) -> PairTable:
         first=table.numbers[FIRST],
         second=table.numbers[SECOND],
         doc=text["doc"].codes if "doc" in text else None,
-        annotator=text["annotator"].codes if "annotator" in text else None,
+        annotator=None,
         domain=None if domain is None else domain.codes,
     )
     metric = table.text.get("metric")
-    sources = [whole] if metric is None else _by_metric(whole, metric)
+    names = metric.levels if metric is not None else (None,)
+    sources = []
+    for code, name in enumerate(names):
+        chosen = np.ones(table.rows, dtype=bool) if metric is None else metric.codes == code
+        annotator = None
+        if "annotator" in text:
+            annotator = _annotators(name or HUMAN, text["annotator"], chosen, table.path)
+        sources.append(replace(whole.rows(chosen), metric=name, annotator=annotator))
     return PairTable(
         table.path, FIRST, SECOND, tuple(sources), () if domain is None else tuple(domain.levels)
     )
@@ -115,8 +125,7 @@ def pairs_from_judgements(judgements: Judgements, first: str = FIRST, second: st
     the two, units are paired by their mean over annotators (``paired_by`` is then ``unit mean``); such pairs
     belong to no annotator, so that only documents remain to cluster by. Units under one condition only stay
     in, without the other score: missing for paired designs, values for unpaired ones. Single annotators as
-    in ``read_pairs``. Raises ``InputError`` for an unknown condition, two equal ones, and a unit
-    that changes its domain.
+    in ``read_pairs``. Raises ``InputError`` for an unknown condition and for two equal ones.
     """
     levels = judgements.condition.levels
     for name in (first, second):
@@ -150,21 +159,18 @@ def _pair_source(
     unit = joint_codes(judgements.system.codes[chosen], doc, judgements.segment.codes[chosen])
     annotator = None
     if judgements.annotator is not None:
-        annotator = _annotators(metric, _sorted(judgements.annotator).codes[chosen])
-    paired_by: PairedBy = "unit mean"
+        annotator = _annotators(metric, _sorted(judgements.annotator), chosen, judgements.path)
+    paired_by: PairedBy = "unit"
     key = unit
     if annotator is not None:
         by_annotator = joint_codes(unit, annotator)
         if _sides(by_annotator, side).all(axis=1).any():
             key, paired_by = by_annotator, "annotator"
         else:
-            annotator = None
+            annotator, paired_by = None, "unit mean"
     means = _means(key, side, score)
     _, row = np.unique(key, return_index=True)
-    domain = None
-    if judgements.domain is not None:
-        domain = judgements.domain.codes[chosen]
-        _refuse_two_domains(judgements, domain, unit, chosen)
+    domain = None if judgements.domain is None else judgements.domain.codes[chosen]
     return ScorePairs(
         metric=metric,
         first=means[:, 0],
@@ -214,31 +220,20 @@ def _sorted(column: TextColumn) -> TextColumn:
     return TextColumn(tuple(column.levels[place] for place in order), new[column.codes])
 
 
-def _by_metric(whole: ScorePairs, metric: TextColumn) -> list[ScorePairs]:
-    sources = []
-    for code, name in enumerate(metric.levels):
-        part = replace(whole.rows(metric.codes == code), metric=name)
-        if part.annotator is not None:
-            part = replace(part, annotator=_annotators(name, part.annotator))
-        sources.append(part)
-    return sources
+def _annotators(metric: str, names: TextColumn, chosen: NDArray[np.bool_], path: Path) -> Codes | None:
+    """The annotators of a source's rows, ``None`` where they have no name.
 
-
-def _annotators(metric: str, codes: Codes) -> Codes | None:
-    """The annotators of a source; a metric whose rows carry one name for form's sake has none."""
-    return None if metric != HUMAN and np.unique(codes).size == 1 else codes
-
-
-def _refuse_two_domains(
-    judgements: Judgements, domain: Codes, unit: Codes, chosen: NDArray[np.bool_]
-) -> None:
-    _, first = np.unique(unit, return_index=True)
-    wrong = domain != domain[first][unit]
-    if wrong.any():
-        row = int(np.flatnonzero(chosen)[np.argmax(wrong)])
-        doc, segment = (column.levels[column.codes[row]] for column in (judgements.doc, judgements.segment))
+    A metric, whose rows may carry one name for form's sake, has none either.
+    """
+    codes = names.codes[chosen]
+    nameless = np.array([not name for name in names.levels], dtype=bool)[codes]
+    if nameless.any() and not nameless.all():
+        row = int(np.flatnonzero(chosen)[np.argmax(nameless)])
         raise InputError(
-            f"segment {segment} of document {doc} is of two domains",
-            path=judgements.path,
-            line=line_of(judgements.path, row),
+            f"a score of {metric} without its annotator; others of it have one",
+            path=path,
+            line=line_of(path, row),
         )
+    if nameless.all() or (metric != HUMAN and np.unique(codes).size == 1):
+        return None
+    return codes

@@ -94,7 +94,7 @@ def equivalence(table: PairTable, options: EquivalenceOptions) -> EquivalenceTab
         )
         for source in table.sources
     }
-    _check_columns(table, options, methods.values())
+    _check_columns(table, options)
     rows = []
     for source in table.sources:
         possible = methods[source.metric]
@@ -103,6 +103,11 @@ def equivalence(table: PairTable, options: EquivalenceOptions) -> EquivalenceTab
             for method in possible:
                 found = estimate(part, method, options)
                 warnings = cautions(part, method, found, options)
+                if method is default and options.method not in (None, default):
+                    warnings = (
+                        f"{options.method} needs what is not known here, so {method} stands in",
+                        *warnings,
+                    )
                 rows += [
                     _row(source.metric, domain, method, method is default, margin, found, warnings, options)
                     for margin in options.margins
@@ -116,7 +121,7 @@ def equivalence(table: PairTable, options: EquivalenceOptions) -> EquivalenceTab
     )
 
 
-def _check_columns(table: PairTable, options: EquivalenceOptions, methods: object) -> None:
+def _check_columns(table: PairTable, options: EquivalenceOptions) -> None:
     has_doc = any(source.doc is not None for source in table.sources)
     has_annotator = any(source.annotator is not None for source in table.sources)
     if options.design is Design.PER_ANNOTATOR and not has_annotator:

@@ -1,8 +1,8 @@
 """The mixed model ``delta ~ condition × metric + (1 | segment)``: one fit, every cell mean a contrast of it.
 
-``table`` reads and codes long tables, ``model`` fits one and holds the answer. Beneath them, on plain arrays:
-``exact`` (profile likelihood of the single random intercept), ``statsmodels_engine`` (the same model through
-``MixedLM``), ``interaction`` (likelihood ratio and Wald), ``robust`` (cell means and their interaction with
-cluster-robust errors, where the model's single variance is doubted). Import from these modules: most need
-scipy, which the package itself does not load.
+On plain arrays: ``design`` (cells, and effects as linear maps of them), ``sufficient`` (sums by cell and
+segment), ``exact`` (profile likelihood of the single random intercept), ``statsmodels_engine`` (the same
+model through ``MixedLM``), ``interaction`` (likelihood ratio and Wald), ``robust`` (cell means and their
+interaction with cluster-robust errors, where the model's single variance is doubted), ``spread`` (whether it
+is to be doubted). On a table: ``model`` reads one, fits it and holds the answer, ``layout`` prints it.
 """

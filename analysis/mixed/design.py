@@ -56,18 +56,26 @@ def effects(levels: NDArray[np.intp], *terms: tuple[int, ...]) -> NDArray[np.flo
 def independent(
     columns: NDArray[np.float64], *, beside: NDArray[np.float64] | None = None
 ) -> NDArray[np.float64]:
-    """The columns, in order, that are in the span of neither ``beside`` nor the columns before them."""
+    """The columns, in order, that are in the span of neither ``beside`` nor the columns before them.
+
+    ``beside`` has full column rank.
+    """
     rows = columns.shape[0]
-    basis = np.zeros((rows, 0)) if beside is None else np.linalg.qr(beside)[0]
-    kept = []
+    basis, filled = np.empty((rows, rows)), 0
+    if beside is not None:
+        filled = beside.shape[1]
+        basis[:, :filled] = np.linalg.qr(beside)[0]
+    kept: list[int] = []
     for place, column in enumerate(columns.T):
+        if filled == rows:
+            break
+        known = basis[:, :filled]
         # Projecting twice keeps the remainder orthogonal where it is small.
-        left = column - basis @ (basis.T @ column)
-        left = left - basis @ (basis.T @ left)
+        left = column - known @ (known.T @ column)
+        left = left - known @ (known.T @ left)
         length = float(np.linalg.norm(left))
         if length > 1e-8 * float(np.linalg.norm(column)):
-            basis = np.column_stack([basis, left / length])
+            basis[:, filled] = left / length
+            filled += 1
             kept.append(place)
-        if basis.shape[1] == rows:
-            break
     return columns[:, kept]

@@ -17,11 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.mixed.sufficient import CellSums, cell_sums
+from analysis.statistics.estimates import ROUNDING
 
 State = Literal["ok", "degenerate", "too few"]
 
-_GRID = np.concatenate([[0.0], np.logspace(-6.0, 6.0, 13)])
-"""Values of λ between which the derivative's roots are looked for."""
+_GRID = np.concatenate([[0.0], np.logspace(-6.0, 10.0, 17)])
+"""Values of λ between which the derivative's roots are looked for; beyond the last, σ² counts as 0."""
 _NO_GAIN = 1e-12
 """A deviance lower by this share is not lower."""
 
@@ -30,8 +31,9 @@ _NO_GAIN = 1e-12
 class MixedFit:
     """A fitted model of p fixed effects; ``beta`` and ``covariance`` are in the unit of the values.
 
-    ``state`` is ``ok``; ``degenerate`` (the values do not vary within cells: no variance to test with); or
-    ``too few`` (no more rows than effects). Without a test ``beta`` holds the least-squares estimates and
+    ``state`` is ``ok``; ``degenerate`` (the values do not vary within cells, or not within segments: no
+    variance to test with); or ``too few`` (no more rows than effects, or no effect has rows of two segments,
+    so that the two cannot be told apart). Without a test ``beta`` holds the least-squares estimates and
     all other numbers are ``None``. ``boundary``: the variance between segments is estimated as 0. ``df`` are
     Satterthwaite's for each effect; ``None`` beside a covariance stands for the normal distribution.
     """
@@ -68,28 +70,24 @@ def fit_cells(
 def fit_sums(sums: CellSums, *, reml: bool = True, columns: NDArray[np.float64] | None = None) -> MixedFit:
     """Fit from sufficient statistics.
 
-    ``columns`` (shape ``(p, q)``, of full column rank, the constant within its span) makes the fixed effects
-    of fewer columns: row c holds the design of every row of cell c. ``None`` stands for cell means.
+    ``columns`` (shape ``(p, q)``, of full column rank) makes the fixed effects of fewer columns: row c holds
+    the design of every row of cell c. ``None`` stands for cell means.
     """
     profile = _Profile(sums, reml, columns)
-    if profile.residual_df <= 0:
-        return untestable("too few", sums.n, profile.rank, reml, profile.ordinary())
-    if profile.at(0.0).rss <= 1e-20 * max(sums.square, sums.n * sums.shift**2):
-        return untestable("degenerate", sums.n, profile.rank, reml, profile.ordinary())
-    best = _minimise(profile)
-    if best.rss <= 1e-14 * profile.at(0.0).rss:
-        # All variation lies between segments: no residual variance is left.
-        return untestable("degenerate", sums.n, profile.rank, reml, profile.ordinary())
+    start = profile.at(0.0)
+    state = profile.untestable(start)
+    best = _minimise(profile) if state is None else None
+    if best is None:
+        return untestable(state or "degenerate", sums.n, profile.rank, reml, profile.base + start.beta)
     sigma2 = best.rss / profile.residual_df
-    covariance = sigma2 * best.inverse
     return MixedFit(
         state="ok",
         n=sums.n,
         rank=profile.rank,
         reml=reml,
-        beta=profile.in_units(best.beta),
-        covariance=covariance,
-        df=_satterthwaite(profile, best, np.eye(profile.rank)),
+        beta=profile.base + best.beta,
+        covariance=sigma2 * best.inverse,
+        df=_satterthwaite(profile, best),
         sigma2=sigma2,
         tau2=best.ratio * sigma2,
         log_likelihood=-0.5 * best.deviance,
@@ -120,36 +118,48 @@ class _Point:
 
 
 class _Profile:
-    """Deviance as a function of λ, from sufficient statistics."""
+    """Deviance as a function of λ, from sufficient statistics.
+
+    A segment's inverse covariance, I - λ / (1 + λ n) 1 1', is what projects on differences within the segment
+    plus 1 1' / (n (1 + λ n)): two parts that add up without cancelling, however large λ is.
+    """
 
     def __init__(self, sums: CellSums, reml: bool, columns: NDArray[np.float64] | None) -> None:
-        self.sums, self.reml = sums, reml
-        self.columns = columns
-        p = sums.counts.size
-        self.rank = p if columns is None else columns.shape[1]
+        self.sums, self.reml, self.columns = sums, reml, columns
+        self.rank = sums.counts.size if columns is None else columns.shape[1]
         self.residual_df = sums.n - (self.rank if reml else 0)
-        gram, linear = np.diag(sums.counts), sums.sums
-        cross, cross_sums = sums.cross, sums.cross_sums
+        self.base: NDArray[np.float64] = sums.means
+        gram, linear, self._square, totals = sums.gram, sums.linear, sums.square, sums.totals
         if columns is not None:
-            gram, linear = columns.T @ gram @ columns, columns.T @ linear
-            cross, cross_sums = columns.T @ cross @ columns, cross_sums @ columns
+            # The columns take up what they can of the cells' means; the rest goes back to the values.
+            self.base = np.asarray(np.linalg.lstsq(columns, sums.means, rcond=None)[0], dtype=np.float64)
+            rest = sums.means - columns @ self.base
+            self._square += float(rest @ (2.0 * linear + gram @ rest))
+            totals = totals + sums.rows.sums_of(rest)
+            linear = columns.T @ (linear + gram @ rest)
+            gram = columns.T @ gram @ columns
         self._gram, self._linear = gram, linear
-        self._cross, self._cross_sums = cross.reshape(sums.sizes.size, -1), cross_sums
+        self._cross_sums = sums.rows.times(totals)
+        if columns is not None:
+            self._cross_sums = self._cross_sums @ columns
+        self._square_sums = np.bincount(sums.rows.group, weights=totals**2)
 
-    def in_units(self, beta: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Undo the shift of the values, which lies in the span of the columns."""
-        if self.columns is None:
-            return beta + self.sums.shift
-        constant = np.linalg.lstsq(self.columns, np.ones(self.columns.shape[0]), rcond=None)[0]
-        return beta + self.sums.shift * constant
-
-    def ordinary(self) -> NDArray[np.float64]:
-        """The least-squares estimates, in the unit of the values."""
-        return self.in_units(self.at(0.0).beta)
+    def untestable(self, start: _Point) -> State | None:
+        """Why nothing can be tested, if so; ``start`` is the point at λ = 0."""
+        sums = self.sums
+        if sums.n <= self.rank:
+            return "too few"
+        told_apart = sums.n - float((start.inverse * self.weighted(np.ones_like(sums.sizes))).sum())
+        if told_apart <= 1e-10 * sums.n:
+            return "too few"
+        if start.rss <= ROUNDING**2 * float(sums.counts @ sums.means**2):
+            return "degenerate"
+        return None
 
     def weighted(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Σ over segments of weight × N N', from one weight a segment size."""
-        return (weights @ self._cross).reshape(self.rank, self.rank)
+        """Σ over segments of weight × N N', in the columns, from one weight a segment size."""
+        cross = self.sums.rows.weighted(weights)
+        return cross if self.columns is None else self.columns.T @ cross @ self.columns
 
     def at(self, ratio: float) -> _Point:
         """Evaluate at λ = ``ratio``."""
@@ -157,12 +167,12 @@ class _Profile:
 
         sums = self.sums
         grown = 1.0 + ratio * sums.sizes
-        weights, first_weights = ratio / grown, 1.0 / grown**2
-        factor = cho_factor(self._gram - self.weighted(weights), lower=True, check_finite=False)
-        linear = self._linear - weights @ self._cross_sums
+        weights, first_weights = 1.0 / (sums.sizes * grown), 1.0 / grown**2
+        factor = cho_factor(self._gram + self.weighted(weights), lower=True, check_finite=False)
+        linear = self._linear + weights @ self._cross_sums
         beta = cho_solve(factor, linear, check_finite=False)
         inverse = cho_solve(factor, np.eye(self.rank), check_finite=False)
-        rss = max(0.0, sums.square - float(weights @ sums.square_sums) - float(linear @ beta))
+        rss = max(0.0, self._square + float(weights @ self._square_sums) - float(linear @ beta))
         first = self.weighted(first_weights)
         first_rss = self.residual_squares(first_weights, first, beta)
         log_det = float(sums.segments @ np.log(grown))
@@ -175,7 +185,7 @@ class _Profile:
             deviance = df * (1.0 + math.log(2.0 * math.pi * rss / df)) + log_det
             slope -= df * first_rss / rss
         else:
-            deviance = -math.inf
+            deviance = slope = -math.inf
         return _Point(ratio, beta, inverse, rss, deviance, slope, first, first_rss)
 
     def residual_squares(
@@ -183,7 +193,7 @@ class _Profile:
     ) -> float:
         """Σ over segments of weight × (sum of its residuals)²; ``cross`` is ``weighted(weights)``."""
         return (
-            float(weights @ self.sums.square_sums)
+            float(weights @ self._square_sums)
             - 2.0 * float((weights @ self._cross_sums) @ beta)
             + float(beta @ cross @ beta)
         )
@@ -193,11 +203,11 @@ class _Profile:
         return weights @ self._cross_sums - self.weighted(weights) @ point.beta
 
 
-def _minimise(profile: _Profile) -> _Point:
+def _minimise(profile: _Profile) -> _Point | None:
     """The λ of the lowest deviance: 0, or a root of the derivative between two values of the grid.
 
-    Where the deviance does not depend on λ, because no segment has two rows or the cells leave nothing of the
-    segments, it is 0.
+    Where the deviance does not depend on λ, because no segment has two rows, it is 0. ``None`` where the
+    deviance still falls at the end of the grid: no residual variance is left.
     """
     grid = [profile.at(float(ratio)) for ratio in _GRID]
     found = [grid[0]]
@@ -207,8 +217,11 @@ def _minimise(profile: _Profile) -> _Point:
     if grid[-1].slope < 0.0:
         found.append(grid[-1])
     best = min(found, key=lambda point: point.deviance)
-    gain = grid[0].deviance - best.deviance
-    return best if gain > _NO_GAIN * (1.0 + abs(best.deviance)) else grid[0]
+    if math.isinf(best.deviance):
+        return None
+    if not grid[0].deviance - best.deviance > _NO_GAIN * (1.0 + abs(best.deviance)):
+        return grid[0]
+    return None if best is grid[-1] else best
 
 
 def _root(profile: _Profile, left: _Point, right: _Point) -> _Point:
@@ -228,20 +241,17 @@ def _root(profile: _Profile, left: _Point, right: _Point) -> _Point:
     return at(brentq(lambda x: at(x).slope, low, high, xtol=1e-18 if not log else 1e-14, rtol=1e-14))
 
 
-def _satterthwaite(profile: _Profile, point: _Point, contrasts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Degrees of freedom of the rows of ``contrasts`` (shape ``(k, rank)``).
+def _satterthwaite(profile: _Profile, point: _Point) -> NDArray[np.float64]:
+    """Degrees of freedom of each effect, shape ``(rank,)``.
 
-    2 f² / (g' C g) with f the variance of a contrast, g its gradient by (σ², λ) and C twice the inverse
-    Hessian of the deviance, all analytic (Kuznetsova et al. 2017, Journal of Statistical Software 82(13)). At
+    2 f² / (g' C g) with f the variance of an effect, g its gradient by (log σ², log λ) and C twice the
+    inverse Hessian of the deviance, all analytic (Kuznetsova et al. 2017, Journal of Statistical Software 82(13)). At
     the boundary λ counts as known, as in lmerTest: the residual degrees of freedom are left.
     """
-    sums, ratio = profile.sums, point.ratio
-    df = profile.residual_df
-    sigma2 = point.rss / df
-    spread = contrasts @ point.inverse
-    q = np.einsum("ij,ij->i", spread, contrasts)
+    sums, ratio, df = profile.sums, point.ratio, profile.residual_df
     if ratio == 0.0:
-        return np.full(q.size, float(df))
+        return np.full(profile.rank, float(df))
+    sigma2 = point.rss / df
     grown = 1.0 + ratio * sums.sizes
     first_weights, second_weights = 1.0 / grown**2, -2.0 * sums.sizes / grown**3
     second = profile.weighted(second_weights)
@@ -252,13 +262,11 @@ def _satterthwaite(profile: _Profile, point: _Point, contrasts: NDArray[np.float
     if profile.reml:
         product = point.inverse @ point.first
         second_log_det -= float((product * product.T).sum()) + float((point.inverse * second).sum())
-    hessian = np.array(
-        [
-            [df / sigma2**2, point.first_rss / sigma2**2],
-            [point.first_rss / sigma2**2, second_log_det + second_rss / sigma2],
-        ]
-    )
-    slope_q = np.einsum("ij,jk,ik->i", spread, point.first, spread)
-    gradient = np.stack([q, sigma2 * slope_q])
-    variance = 2.0 * np.einsum("ij,ij->j", gradient, np.linalg.solve(hessian, gradient))
-    return 2.0 * (sigma2 * q) ** 2 / variance
+    mixed = ratio * point.first_rss / sigma2
+    hessian = np.array([[df, mixed], [mixed, ratio**2 * (second_log_det + second_rss / sigma2)]])
+    # In units of σ², as is the variance itself.
+    variance = np.diag(point.inverse)
+    slope = np.einsum("ij,ji->i", point.inverse @ point.first, point.inverse)
+    gradient = np.stack([variance, ratio * slope])
+    spread = 2.0 * np.einsum("ij,ij->j", gradient, np.linalg.solve(hessian, gradient))
+    return 2.0 * variance**2 / spread

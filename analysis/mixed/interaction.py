@@ -9,12 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.mixed.design import Cells, cross_cells, effects, independent
-from analysis.mixed.exact import MixedFit, fit_sums
+from analysis.mixed.exact import MixedFit, State, fit_sums
 from analysis.mixed.sufficient import CellSums, cell_sums
 from analysis.statistics.significance import log10_chi2_sf
 
 Fitter = Callable[[NDArray[np.float64] | None, bool], MixedFit]
 """Fits the same rows with the columns given (``None``: cell means), by REML where true, else by ML."""
+
+
+_REASONS: dict[State, str] = {
+    "too few": "too few rows, or rows of too few segments, for the effects",
+    "degenerate": "no variance is left to test with",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +108,8 @@ def compare(
     joined = np.column_stack([base, extra])
     small, large, tested = fit(base, False), fit(joined, False), fit(joined, reml)
     if small.log_likelihood is None or large.log_likelihood is None or tested.covariance is None:
-        return Interaction(None, None, "no variance is left to test with")
+        states = {small.state, large.state, tested.state}
+        return Interaction(None, None, _REASONS["too few" if "too few" in states else "degenerate"])
     # Rounding may put the larger model a hair below the smaller.
     ratio = max(0.0, 2.0 * (large.log_likelihood - small.log_likelihood))
     beta, covariance = tested.beta[-df:], tested.covariance[-df:, -df:]

@@ -6,23 +6,31 @@ and no refit is needed. Source: Quinjica et al. 2026, the model of section 4; th
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.long_table import LongTable, TextColumn, read_long_table
+from analysis.long_table import LongTable, TextColumn, line_of, read_long_table
 from analysis.mixed.design import Cells, cross_cells, effects
 from analysis.mixed.exact import MixedFit, State
 from analysis.mixed.interaction import Fitter, Interaction, compare, exact_fitter, factor_tests
+from analysis.mixed.spread import uneven_spread
 from analysis.mixed.statsmodels_engine import fit_statsmodels
 from analysis.mixed.sufficient import cell_sums
 from analysis.statistics.estimates import interval, t_test
 from challenge_sets import InputError
+
+_LARGEST = 1e100
+"""Deltas beyond have squares that no float holds."""
+_MOST_CELLS = 2_000
+_MOST_COMBINATIONS = 10_000_000
 
 
 class Engine(StrEnum):
@@ -65,12 +73,24 @@ class CellMean:
 
 
 @dataclass(frozen=True, slots=True)
+class UnevenSpread:
+    """The levels of a column whose SDs within cells are the smallest and the largest, and differ a lot."""
+
+    column: str
+    smallest: str
+    smallest_sd: float
+    largest: str
+    largest_sd: float
+
+
+@dataclass(frozen=True, slots=True)
 class MixedModel:
     """A fitted model with the options that made it.
 
-    ``state`` as of ``MixedFit``. ``empty_cells`` are (condition, metric) without a row. With a factor,
-    ``factor_interaction`` tests metric × factor beside condition × metric, and ``levels`` holds one model for
-    each level's rows alone.
+    ``state`` as of ``MixedFit``. ``empty_cells`` are (condition, metric), each seen in some row, without a
+    delta. ``uneven`` says where one residual variance is not credible. With a factor, ``factor_interaction``
+    tests metric × factor beside condition × metric, ``levels`` holds one model for each level's rows alone,
+    and ``empty_levels`` names levels without a delta.
     """
 
     options: MixedOptions
@@ -84,18 +104,25 @@ class MixedModel:
     tau2: float | None
     log_likelihood: float | None
     boundary: bool
+    uneven: tuple[UnevenSpread, ...]
     interaction: Interaction
     factor_interaction: Interaction | None
     levels: tuple[tuple[str, MixedModel], ...]
+    empty_levels: tuple[str, ...]
 
 
 def read_mixed_table(path: str | Path, options: MixedOptions) -> LongTable:
-    """Read the columns of the model: ``segment``, the condition, ``metric``, ``delta`` and the factor."""
+    """Read the columns of the model: ``segment``, the condition, ``metric``, ``delta`` and the factor.
+
+    Raises ``InputError`` where one column is asked for twice, and as ``read_long_table`` does.
+    """
     factors = [options.condition, "metric", *([] if options.factor is None else [options.factor])]
-    if len({"segment", *factors, "delta"}) != len(factors) + 2:
+    names = ["segment", *factors, "delta"]
+    twice = [name for name in factors if names.count(name) > 1]
+    if twice:
         raise InputError(
-            f"the condition {options.condition!r} and the factor {options.factor!r} must be two columns "
-            "besides segment, metric and delta"
+            f"the column {twice[0]!r} cannot stand for two things",
+            hint="the condition and the factor are columns of their own, besides segment, metric and delta",
         )
     return read_long_table(path, text=("segment", *factors), numbers=("delta",))
 
@@ -103,24 +130,48 @@ def read_mixed_table(path: str | Path, options: MixedOptions) -> LongTable:
 def fit_mixed_model(table: LongTable, options: MixedOptions) -> MixedModel:
     """Fit the model to a table of ``read_mixed_table``; rows without a delta are left out and counted.
 
-    Raises ``InputError`` where no row has a delta.
+    Raises ``InputError`` where no row has a delta, one is beyond 1e100, or there are too many cells for a
+    model (2,000).
     """
     delta = table.numbers["delta"]
     seen = ~np.isnan(delta)
     if not seen.any():
         raise InputError("no row has a delta", path=table.path)
-    return _fit(table, options, seen)
+    far = np.abs(delta, where=seen, out=np.zeros(delta.size)) > _LARGEST
+    if far.any():
+        row = int(np.argmax(far))
+        raise InputError(
+            f"the delta {delta[row]:g} is too large", path=table.path, line=line_of(table.path, row)
+        )
+    _check_size(table, options, seen)
+    return _fit(table, options, np.ones(table.rows, dtype=np.bool_))
 
 
-def _fit(table: LongTable, options: MixedOptions, seen: NDArray[np.bool_]) -> MixedModel:
+def _check_size(table: LongTable, options: MixedOptions, seen: NDArray[np.bool_]) -> None:
+    """Refuse a column of names in the place of a factor before it fills the memory."""
+    names = [options.condition, "metric", *([] if options.factor is None else [options.factor])]
+    columns = [table.text[name] for name in names]
+    sizes = tuple(len(column.levels) for column in columns)
+    cells = np.unique(np.ravel_multi_index([column.codes[seen] for column in columns], sizes)).size
+    if cells > _MOST_CELLS or math.prod(sizes) > _MOST_COMBINATIONS:
+        levels = ", ".join(f"{name} has {size}" for name, size in zip(names, sizes, strict=True))
+        raise InputError(
+            f"{cells} cells are too many for one model",
+            path=table.path,
+            hint=f"columns of few levels are wanted: {levels}",
+        )
+
+
+def _fit(table: LongTable, options: MixedOptions, rows: NDArray[np.bool_]) -> MixedModel:
     names = [table.text[options.condition], table.text["metric"]]
+    seen = rows & ~np.isnan(table.numbers["delta"])
     values = table.numbers["delta"][seen]
     segments = table.text["segment"].codes[seen]
     codes = [column.codes[seen] for column in names]
     cells = cross_cells(codes)
     fit = _fitter(options, values, cells, segments)
     found = fit(None, options.reml)
-    factor_interaction, levels = None, []
+    factor_interaction, levels, empty_levels = None, [], []
     if options.factor is not None:
         factor = table.text[options.factor]
         factor_interaction = factor_tests(
@@ -132,26 +183,55 @@ def _fit(table: LongTable, options: MixedOptions, seen: NDArray[np.bool_]) -> Mi
             reml=options.reml,
             fitter=lambda crossed: _fitter(options, values, crossed, segments),
         )
-        plain = MixedOptions(options.reml, options.engine, options.condition, None, options.alpha)
-        for code in np.unique(factor.codes[seen]):
-            part = seen & (factor.codes == code)
-            levels.append((factor.levels[code], _fit(table, plain, part)))
+        plain = replace(options, factor=None)
+        for code, name in enumerate(factor.levels):
+            part = rows & (factor.codes == code)
+            if (part & seen).any():
+                levels.append((name, _fit(table, plain, part)))
+            else:
+                empty_levels.append(name)
+    present = set(map(tuple, cells.levels.tolist()))
+    every = product(*(np.unique(column.codes[rows]).tolist() for column in names))
     return MixedModel(
         options=options,
         state=found.state,
         n_rows=int(seen.sum()),
-        missing_rows=int(seen.size - seen.sum()),
+        missing_rows=int(rows.sum() - seen.sum()),
         n_segments=int(np.unique(segments).size),
         cells=_cell_means(found, cells, names, options.alpha),
-        empty_cells=tuple((names[0].levels[a], names[1].levels[b]) for a, b in cells.empty),
+        empty_cells=tuple(
+            (names[0].levels[a], names[1].levels[b]) for a, b in every if (a, b) not in present
+        ),
         sigma2=found.sigma2,
         tau2=found.tau2,
         log_likelihood=found.log_likelihood,
         boundary=found.boundary,
+        uneven=tuple(_uneven(values, cells, table, options, seen)),
         interaction=compare(fit, effects(cells.levels, (0,), (1,)), None, reml=options.reml),
         factor_interaction=factor_interaction,
         levels=tuple(levels),
+        empty_levels=tuple(empty_levels),
     )
+
+
+def _uneven(
+    values: NDArray[np.float64],
+    cells: Cells,
+    table: LongTable,
+    options: MixedOptions,
+    seen: NDArray[np.bool_],
+) -> Iterator[UnevenSpread]:
+    for name in ("metric", options.condition):
+        column = table.text[name]
+        found = uneven_spread(values, cells.codes, column.codes[seen])
+        if found is not None:
+            yield UnevenSpread(
+                name,
+                column.levels[found.smallest],
+                found.smallest_sd,
+                column.levels[found.largest],
+                found.largest_sd,
+            )
 
 
 def _fitter(

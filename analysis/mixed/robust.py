@@ -39,17 +39,21 @@ def robust_cell_means(
     The sandwich with G segments: CR0; CR1, times G / (G - 1); CR2, each segment's residuals in a cell divided
     by sqrt(1 - share of the cell's rows), the closed form of Bell and McCaffrey's correction for cell means
     under a working model of independence (Pustejovsky and Tipton 2018, section 2). On the diagonal CR2 is
-    ``cluster_mean``'s. A cell within one segment has an infinite CR2 variance.
+    ``cluster_mean``'s. A cell within one segment has an infinite CR2 variance; CR1's are infinite where there
+    is no second segment.
     """
     from scipy.sparse import coo_array
 
     _, codes = np.unique(segments, return_inverse=True)
     groups, p = int(codes.max()) + 1, int(cells.max()) + 1
     counts = np.bincount(cells, minlength=p).astype(np.float64)
-    means = np.bincount(cells, weights=values, minlength=p) / counts
+    # Around the mean, so that the size of the values costs no digits.
+    shift = float(values.mean())
+    centred = values - shift
+    means = np.bincount(cells, weights=centred, minlength=p) / counts
     places = (codes, cells)
     # Duplicates are summed: residuals and rows of each segment in each cell.
-    scores = coo_array((values - means[cells], places), shape=(groups, p)).tocsr()
+    scores = coo_array((centred - means[cells], places), shape=(groups, p)).tocsr()
     if correction == "CR2":
         rows = coo_array((np.ones(values.size), places), shape=(groups, p)).tocsr()
         share = rows.data / counts[rows.indices]
@@ -58,8 +62,8 @@ def robust_cell_means(
         scores.data[share >= 1.0] = np.inf
     covariance = (scores.T @ scores).toarray() / np.outer(counts, counts)
     if correction == "CR1":
-        covariance *= groups / (groups - 1)
-    return means, covariance
+        covariance = covariance * (groups / (groups - 1)) if groups > 1 else np.full((p, p), np.inf)
+    return means + shift, covariance
 
 
 def interaction_wald(

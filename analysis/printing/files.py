@@ -38,9 +38,12 @@ def write_report(
     return paths
 
 
-def as_terminal_text(report: Report, *, more: Iterable[str] = ()) -> str:
-    """The short sheets with their legend and captions, then ``more`` sentences; long sheets are for files."""
-    short = [sheet for sheet in report.sheets if not sheet.long]
+def as_terminal_text(report: Report, *, more: Iterable[str] = (), long: bool = False) -> str:
+    """The short sheets with their legend and captions, then ``more`` sentences.
+
+    Long sheets are for files, unless ``long`` is true.
+    """
+    short = [sheet for sheet in report.sheets if long or not sheet.long]
     sentences = dict.fromkeys(sentence for sheet in short for sentence in sheet.caption)
     sentences |= dict.fromkeys(more)
     legend = [f"{mark} {meaning}" for mark, meaning in report.legend]

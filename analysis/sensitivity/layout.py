@@ -42,6 +42,8 @@ _KIND_TITLES: dict[Kind, str] = {
 _BASELINES = "Baselines, not metrics"
 
 _FEW, _DISAGREE = "!", "≠"
+UNEQUAL_SDS = 2.0
+"""A ratio of cell SDs beyond which the mixed models are warned of: see docs/calibration.md."""
 _NOTHING_FOUND = (Verdict.INSENSITIVE, Verdict.INCONCLUSIVE, Verdict.NO_DIFFERENCE, Verdict.TOLERATED)
 _READING = (
     "In brackets: the smallest difference that these pairs could have shown. Behind a mark: how many of "
@@ -295,6 +297,12 @@ def _notes(table: SensitivityTable) -> Iterable[str]:
         yield f"{entry.label}{kind}: {entry.metric.signature}; {scale}."
     yield from missing_lines(table)
     yield from interaction_lines(table)
+    if table.sd_ratio is not None and table.sd_ratio > UNEQUAL_SDS:
+        yield (
+            f"The cells' SDs differ by a factor of {table.sd_ratio:.1f}: standard errors of the joint and "
+            "per-metric models, which take them to be one, are too small for some cells and too large for "
+            "others, and their tests of the interaction reject too often."
+        )
     yield from _dependent_verdicts(table)
     if table.rejected:
         yield f"Left out because vetting rejected them: {table.rejected} pairs."

@@ -20,6 +20,7 @@ from analysis.sensitivity.options import Model
 from analysis.sensitivity.scaling import Scaling
 from analysis.statistics.estimates import MeanEstimate, cluster_mean
 
+_ENOUGH_FOR_SD = 10
 Estimates = Mapping[CellKey, MeanEstimate]
 Scaled = tuple[MetricDeltas, Scaling]
 
@@ -130,6 +131,20 @@ def category_by_metric(metrics: Sequence[Scaled]) -> CategoryByMetric:
         interaction_tests(rows.values, category, metric, rows.segments),
         interaction_wald(rows.values, category, metric, rows.segments),
     )
+
+
+def cell_sd_ratio(metrics: Sequence[Scaled]) -> float | None:
+    """Largest over smallest SD among the cells that the joint model would hold, of 10 pairs or more.
+
+    ``None`` where fewer than two cells vary. Cells that do not vary are left out.
+    """
+    rows = modelled_rows(
+        metrics, [place for place, (entry, _) in enumerate(metrics) if not entry.metric.sentinel]
+    )
+    groups = [rows.values[rows.cells == code] for code in range(len(rows.keys))]
+    spreads = [float(group.std(ddof=1)) for group in groups if group.size >= _ENOUGH_FOR_SD]
+    varying = [spread for spread in spreads if spread > 0.0]
+    return max(varying) / min(varying) if len(varying) > 1 else None
 
 
 def metric_by_level(levels: Sequence[Sequence[Scaled]]) -> Interaction:

@@ -7,7 +7,13 @@ from dataclasses import dataclass, replace
 
 from analysis.sensitivity.cells import Cell, make_cell
 from analysis.sensitivity.deltas import DeltaTable, MetricDeltas
-from analysis.sensitivity.models import CategoryByMetric, Scaled, category_by_metric, estimate_cells
+from analysis.sensitivity.models import (
+    CategoryByMetric,
+    Scaled,
+    category_by_metric,
+    cell_sd_ratio,
+    estimate_cells,
+)
 from analysis.sensitivity.options import Correction, Model, SensitivityOptions
 from analysis.sensitivity.scaling import Scaling, Standardization, choose_scaling
 from analysis.sensitivity.verdicts import decide
@@ -42,6 +48,8 @@ class SensitivityTable:
     metrics: tuple[MetricSummary, ...]
     cells: tuple[Cell, ...]
     interaction: CategoryByMetric
+    sd_ratio: float | None
+    """Largest over smallest SD of the modelled cells; the mixed models take all to be one."""
 
     @property
     def pseudo_references(self) -> tuple[str, ...]:
@@ -92,6 +100,7 @@ def sensitivity(
         tuple(MetricSummary(entry.metric, entry.label, scaling) for entry, scaling in own),
         cells,
         category_by_metric(own),
+        cell_sd_ratio(own),
     )
 
 

@@ -16,6 +16,7 @@ from statsmodels.stats.multitest import multipletests
 from analysis.mixed.interaction import factor_tests, interaction_tests
 from analysis.sensitivity.cells import FEW_REACTIONS, Cell
 from analysis.sensitivity.deltas import DeltaTable, read_deltas, read_deltas_by
+from analysis.sensitivity.layout import as_report
 from analysis.sensitivity.models import metric_by_level
 from analysis.sensitivity.options import Correction, Model, SensitivityOptions
 from analysis.sensitivity.scaling import Standardization
@@ -253,3 +254,21 @@ def test_a_factor_that_is_not_there_is_refused(write: Make, sample: Sample) -> N
     opened = ChallengeSet(paths[0])
     with pytest.raises(InputError, match="has no 'period'"):
         read_deltas_by(opened, PairScores(paths[1], opened), "period")
+
+
+def test_unequal_spreads_are_warned_of(write: Make, row: Make, about: Make) -> None:
+    rng = np.random.default_rng(6)
+    rows = [
+        row(f"{category}{i}", category, "error", {0: (spread * rng.normal(), 0.0)})
+        for category, spread in (("wide", 5.0), ("narrow", 1.0))
+        for i in range(50)
+    ]
+    rows += [row(f"few{i}", "few", "error", {0: (100.0 * i, 0.0)}) for i in range(3)]
+    deltas = read(write(rows, [about("chrf")]))
+    table = sensitivity(deltas, SensitivityOptions())
+    cells = deltas.metrics[0].cells
+    spreads = [cells["error", name].deltas.std(ddof=1) for name in ("wide", "narrow")]
+    assert table.sd_ratio == pytest.approx(spreads[0] / spreads[1])
+    assert any("SDs differ by a factor of" in note for note in as_report(table).notes)
+    even = sensitivity(read(write(rows[:50], [about("chrf")], name="even")), SensitivityOptions())
+    assert even.sd_ratio is None
