@@ -26,12 +26,12 @@ def mixed_model(
         ),
     ] = "exact",
     factor: Annotated[
-        str | None,
-        typer.Option(help="Column of a further factor, such as period: metric × factor is tested."),
-    ] = None,
-    condition: Annotated[
-        str, typer.Option(help="Column that stands for the condition, such as category.")
+        str, typer.Option(help="Column that plays the condition, such as category or period.")
     ] = "condition",
+    by: Annotated[
+        str | None,
+        typer.Option(help="Column of a further factor, such as period: its interaction with the metric."),
+    ] = None,
     alpha: Annotated[float, typer.Option(help="Intervals are at 1 - alpha.")] = 0.05,
     out: Out = None,
     as_json: AsJson = False,
@@ -44,8 +44,8 @@ def mixed_model(
     options = MixedOptions(
         reml=not ml,
         engine=choice("--engine", engine, Engine),
-        condition=condition,
         factor=factor,
+        by=by,
         alpha=alpha,
     )
 

@@ -245,8 +245,8 @@ def _satterthwaite(profile: _Profile, point: _Point) -> NDArray[np.float64]:
     """Degrees of freedom of each effect, shape ``(rank,)``.
 
     2 f² / (g' C g) with f the variance of an effect, g its gradient by (log σ², log λ) and C twice the
-    inverse Hessian of the deviance, all analytic (Kuznetsova et al. 2017, Journal of Statistical Software 82(13)). At
-    the boundary λ counts as known, as in lmerTest: the residual degrees of freedom are left.
+    inverse Hessian of the deviance, all analytic (Kuznetsova et al. 2017, Journal of Statistical
+    Software 82(13)). At the boundary λ counts as known, as in lmerTest: the residual degrees of freedom are left.
     """
     sums, ratio, df = profile.sums, point.ratio, profile.residual_df
     if ratio == 0.0:

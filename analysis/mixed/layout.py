@@ -25,13 +25,13 @@ _NAMES = 6
 
 
 def as_report(model: MixedModel) -> Report:
-    """The cells of the model, then of each level of the factor."""
+    """The cells of the model, then of each level of the further factor."""
     sheets = [_sheet("cells", "Cell means", model)]
     for place, (level, part) in enumerate(model.levels, start=1):
-        sheets.append(_sheet(f"cells-{place}", f"{model.options.factor} {level}", part))
+        sheets.append(_sheet(f"cells-{place}", f"{model.options.by} {level}", part))
     starred = any(stars(cell.log10_p) for sheet in _parts(model) for cell in sheet.cells)
     return Report(
-        title=f"Mixed model: delta ~ {model.options.condition} × metric + (1 | segment)",
+        title=f"Mixed model: delta ~ {model.options.factor} × metric + (1 | segment)",
         introduction=(
             f"Means of delta with {1 - model.options.alpha:.4g} intervals from one model; p is of a mean of "
             "zero, each cell by itself, not corrected for their number.",
@@ -52,30 +52,30 @@ def warning_lines(model: MixedModel) -> list[str]:
     """What the reader has to know of the model and of each level's, in sentences."""
     found = list(_warnings(model))
     for level, part in model.levels:
-        found += [f"{model.options.factor} {level}: {line}" for line in _warnings(part)]
+        found += [f"{model.options.by} {level}: {line}" for line in _warnings(part)]
     if model.empty_levels:
-        found.append(f"{model.options.factor} without a delta: {_some(model.empty_levels)}.")
+        found.append(f"{model.options.by} without a delta: {_some(model.empty_levels)}.")
     return found
 
 
 def as_records(model: MixedModel) -> list[dict[str, Any]]:
-    """One row a cell, and one a cell and level where there is a factor: the columns of the CSV file."""
-    if model.options.factor is None:
+    """One row a cell, or one a cell and level of the further factor: the columns of the CSV file."""
+    if model.options.by is None:
         return [_cell(cell) for cell in model.cells]
     parts: list[tuple[str | None, MixedModel]] = [(None, model), *model.levels]
     return [{"level": level} | _cell(cell) for level, part in parts for cell in part.cells]
 
 
 def as_document(model: MixedModel) -> dict[str, Any]:
-    """The model as a JSON object; ``levels`` maps each level of the factor to the same object of its rows."""
+    """The model as a JSON object; ``levels`` maps each level of the further factor to its own model."""
     options = model.options
     return {
         "state": model.state,
         "engine": str(options.engine),
         "reml": options.reml,
         "alpha": options.alpha,
-        "condition": options.condition,
         "factor": options.factor,
+        "by": options.by,
         "n_rows": model.n_rows,
         "missing_rows": model.missing_rows,
         "n_segments": model.n_segments,
@@ -88,7 +88,7 @@ def as_document(model: MixedModel) -> dict[str, Any]:
         "boundary": model.boundary,
         "log_likelihood": model.log_likelihood,
         "interaction": _tests(model.interaction),
-        "factor_interaction": None if model.factor_interaction is None else _tests(model.factor_interaction),
+        "by_interaction": None if model.by_interaction is None else _tests(model.by_interaction),
         "warnings": list(_warnings(model)),
         "levels": {level: as_document(part) for level, part in model.levels},
         "empty_levels": list(model.empty_levels),
@@ -130,7 +130,7 @@ def _parts(model: MixedModel) -> Iterator[MixedModel]:
 def _sheet(label: str, title: str, model: MixedModel) -> Sheet:
     decimals = _decimals(model.cells)
     columns = (
-        Column(model.options.condition, "left"),
+        Column(model.options.factor, "left"),
         Column("metric", "left"),
         Column("n"),
         Column("mean"),
@@ -176,9 +176,9 @@ def _summary(model: MixedModel) -> Iterator[str]:
             f"{kind}, engine {options.engine}: variance between segments {_figure(model.tau2)}, residual "
             f"variance {_figure(model.sigma2)}, log-likelihood {number(model.log_likelihood, 3)}."
         )
-    yield _sentence(f"{options.condition} × metric", model.interaction, kind)
-    if model.factor_interaction is not None:
-        yield _sentence(f"metric × {options.factor}", model.factor_interaction, kind)
+    yield _sentence(f"{options.factor} × metric", model.interaction, kind)
+    if model.by_interaction is not None:
+        yield _sentence(f"metric × {options.by}", model.by_interaction, kind)
 
 
 def _sentence(name: str, interaction: Interaction, kind: str) -> str:

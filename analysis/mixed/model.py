@@ -42,15 +42,16 @@ class Engine(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MixedOptions:
-    """How the model is fitted. ``condition`` and ``factor`` are columns of the table.
+    """How the model is fitted. ``factor`` and ``by`` are columns of the table.
 
-    ``factor`` is a further factor, such as a period, a domain or a target language.
+    ``factor`` plays the condition: for minimal pairs the category. ``by`` is a further factor beside it, such
+    as a period, a domain or a target language.
     """
 
     reml: bool = True
     engine: Engine = Engine.EXACT
-    condition: str = "condition"
-    factor: str | None = None
+    factor: str = "condition"
+    by: str | None = None
     alpha: float = 0.05
 
 
@@ -88,9 +89,9 @@ class MixedModel:
     """A fitted model with the options that made it.
 
     ``state`` as of ``MixedFit``. ``empty_cells`` are (condition, metric), each seen in some row, without a
-    delta. ``uneven`` says where one residual variance is not credible. With a factor, ``factor_interaction``
-    tests metric × factor beside condition × metric, ``levels`` holds one model for each level's rows alone,
-    and ``empty_levels`` names levels without a delta.
+    delta. ``uneven`` says where one residual variance is not credible. With ``by``, ``by_interaction``
+    tests metric × that factor beside condition × metric, ``levels`` holds one model for each level's rows
+    alone, and ``empty_levels`` names levels without a delta.
     """
 
     options: MixedOptions
@@ -106,17 +107,17 @@ class MixedModel:
     boundary: bool
     uneven: tuple[UnevenSpread, ...]
     interaction: Interaction
-    factor_interaction: Interaction | None
+    by_interaction: Interaction | None
     levels: tuple[tuple[str, MixedModel], ...]
     empty_levels: tuple[str, ...]
 
 
 def read_mixed_table(path: str | Path, options: MixedOptions) -> LongTable:
-    """Read the columns of the model: ``segment``, the condition, ``metric``, ``delta`` and the factor.
+    """Read the columns of the model: ``segment``, ``metric``, ``delta`` and the factors.
 
     Raises ``InputError`` where one column is asked for twice, and as ``read_long_table`` does.
     """
-    factors = [options.condition, "metric", *([] if options.factor is None else [options.factor])]
+    factors = [options.factor, "metric", *([] if options.by is None else [options.by])]
     names = ["segment", *factors, "delta"]
     twice = [name for name in factors if names.count(name) > 1]
     if twice:
@@ -149,7 +150,7 @@ def fit_mixed_model(table: LongTable, options: MixedOptions) -> MixedModel:
 
 def _check_size(table: LongTable, options: MixedOptions, seen: NDArray[np.bool_]) -> None:
     """Refuse a column of names in the place of a factor before it fills the memory."""
-    names = [options.condition, "metric", *([] if options.factor is None else [options.factor])]
+    names = [options.factor, "metric", *([] if options.by is None else [options.by])]
     columns = [table.text[name] for name in names]
     sizes = tuple(len(column.levels) for column in columns)
     cells = np.unique(np.ravel_multi_index([column.codes[seen] for column in columns], sizes)).size
@@ -163,7 +164,7 @@ def _check_size(table: LongTable, options: MixedOptions, seen: NDArray[np.bool_]
 
 
 def _fit(table: LongTable, options: MixedOptions, rows: NDArray[np.bool_]) -> MixedModel:
-    names = [table.text[options.condition], table.text["metric"]]
+    names = [table.text[options.factor], table.text["metric"]]
     seen = rows & ~np.isnan(table.numbers["delta"])
     values = table.numbers["delta"][seen]
     segments = table.text["segment"].codes[seen]
@@ -171,10 +172,10 @@ def _fit(table: LongTable, options: MixedOptions, rows: NDArray[np.bool_]) -> Mi
     cells = cross_cells(codes)
     fit = _fitter(options, values, cells, segments)
     found = fit(None, options.reml)
-    factor_interaction, levels, empty_levels = None, [], []
-    if options.factor is not None:
-        factor = table.text[options.factor]
-        factor_interaction = factor_tests(
+    by_interaction, levels, empty_levels = None, [], []
+    if options.by is not None:
+        factor = table.text[options.by]
+        by_interaction = factor_tests(
             values,
             codes[0],
             codes[1],
@@ -183,7 +184,7 @@ def _fit(table: LongTable, options: MixedOptions, rows: NDArray[np.bool_]) -> Mi
             reml=options.reml,
             fitter=lambda crossed: _fitter(options, values, crossed, segments),
         )
-        plain = replace(options, factor=None)
+        plain = replace(options, by=None)
         for code, name in enumerate(factor.levels):
             part = rows & (factor.codes == code)
             if (part & seen).any():
@@ -208,7 +209,7 @@ def _fit(table: LongTable, options: MixedOptions, rows: NDArray[np.bool_]) -> Mi
         boundary=found.boundary,
         uneven=tuple(_uneven(values, cells, table, options, seen)),
         interaction=compare(fit, effects(cells.levels, (0,), (1,)), None, reml=options.reml),
-        factor_interaction=factor_interaction,
+        by_interaction=by_interaction,
         levels=tuple(levels),
         empty_levels=tuple(empty_levels),
     )
@@ -221,7 +222,7 @@ def _uneven(
     options: MixedOptions,
     seen: NDArray[np.bool_],
 ) -> Iterator[UnevenSpread]:
-    for name in ("metric", options.condition):
+    for name in ("metric", options.factor):
         column = table.text[name]
         found = uneven_spread(values, cells.codes, column.codes[seen])
         if found is not None:

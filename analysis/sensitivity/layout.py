@@ -42,8 +42,6 @@ _KIND_TITLES: dict[Kind, str] = {
 _BASELINES = "Baselines, not metrics"
 
 _FEW, _DISAGREE = "!", "≠"
-UNEQUAL_SDS = 2.0
-"""A ratio of cell SDs beyond which the mixed models are warned of: see docs/calibration.md."""
 _NOTHING_FOUND = (Verdict.INSENSITIVE, Verdict.INCONCLUSIVE, Verdict.NO_DIFFERENCE, Verdict.TOLERATED)
 _READING = (
     "In brackets: the smallest difference that these pairs could have shown. Behind a mark: how many of "
@@ -297,11 +295,13 @@ def _notes(table: SensitivityTable) -> Iterable[str]:
         yield f"{entry.label}{kind}: {entry.metric.signature}; {scale}."
     yield from missing_lines(table)
     yield from interaction_lines(table)
-    if table.sd_ratio is not None and table.sd_ratio > UNEQUAL_SDS:
+    uneven = table.uneven
+    if uneven is not None:
         yield (
-            f"The cells' SDs differ by a factor of {table.sd_ratio:.1f}: standard errors of the joint and "
-            "per-metric models, which take them to be one, are too small for some cells and too large for "
-            "others, and their tests of the interaction reject too often."
+            f"SDs of cells range from {uneven.smallest_sd:.2g} ({uneven.smallest}) to "
+            f"{uneven.largest_sd:.2g} ({uneven.largest}). The joint and per-metric models take one for all: "
+            "their standard errors are too small for some cells and too large for others, and their tests of "
+            "the interaction reject too often."
         )
     yield from _dependent_verdicts(table)
     if table.rejected:

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from analysis.mixed.exact import fit_cells
 from analysis.mixed.interaction import Interaction, factor_tests, interaction_tests
 from analysis.mixed.robust import RobustWald, interaction_wald
+from analysis.mixed.spread import uneven_spread
 from analysis.sensitivity.deltas import CellKey, MetricDeltas
 from analysis.sensitivity.options import Model
 from analysis.sensitivity.scaling import Scaling
 from analysis.statistics.estimates import MeanEstimate, cluster_mean
 
-_ENOUGH_FOR_SD = 10
 Estimates = Mapping[CellKey, MeanEstimate]
 Scaled = tuple[MetricDeltas, Scaling]
 
@@ -45,6 +45,16 @@ class CategoryByMetric:
 
     model: Interaction
     robust: RobustWald
+
+
+@dataclass(frozen=True, slots=True)
+class UnevenCells:
+    """Cells whose SDs are too far apart for one residual variance, by name; SDs in the table's unit."""
+
+    smallest: str
+    smallest_sd: float
+    largest: str
+    largest_sd: float
 
 
 def estimate_cells(metrics: Sequence[Scaled], model: Model) -> list[Estimates]:
@@ -133,18 +143,22 @@ def category_by_metric(metrics: Sequence[Scaled]) -> CategoryByMetric:
     )
 
 
-def cell_sd_ratio(metrics: Sequence[Scaled]) -> float | None:
-    """Largest over smallest SD among the cells that the joint model would hold, of 10 pairs or more.
+def uneven_cells(metrics: Sequence[Scaled]) -> UnevenCells | None:
+    """The cells with the smallest and the largest SD, where they are too far apart for a mixed model.
 
-    ``None`` where fewer than two cells vary. Cells that do not vary are left out.
+    ``None`` where they are not, by ``uneven_spread``.
     """
     rows = modelled_rows(
         metrics, [place for place, (entry, _) in enumerate(metrics) if not entry.metric.sentinel]
     )
-    groups = [rows.values[rows.cells == code] for code in range(len(rows.keys))]
-    spreads = [float(group.std(ddof=1)) for group in groups if group.size >= _ENOUGH_FOR_SD]
-    varying = [spread for spread in spreads if spread > 0.0]
-    return max(varying) / min(varying) if len(varying) > 1 else None
+    found = uneven_spread(rows.values, rows.cells, rows.cells) if rows.values.size else None
+    if found is None:
+        return None
+    names = []
+    for code in (found.smallest, found.largest):
+        place, (_, category) = rows.keys[code]
+        names.append(f"{metrics[place][0].label}, {category}")
+    return UnevenCells(names[0], found.smallest_sd, names[1], found.largest_sd)
 
 
 def metric_by_level(levels: Sequence[Sequence[Scaled]]) -> Interaction:

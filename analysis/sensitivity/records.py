@@ -65,7 +65,7 @@ def as_document(table: SensitivityTable) -> dict[str, Any]:
             "bootstrap_t": options.bootstrap_t,
             "seed": options.seed,
             "few_reactions_below": FEW_REACTIONS,
-            "cell_sd_ratio": table.sd_ratio,
+            "uneven_cells": None if table.uneven is None else asdict(table.uneven),
             "power": POWER,
             "pseudo_references": list(table.pseudo_references),
         },

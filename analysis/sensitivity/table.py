@@ -10,9 +10,10 @@ from analysis.sensitivity.deltas import DeltaTable, MetricDeltas
 from analysis.sensitivity.models import (
     CategoryByMetric,
     Scaled,
+    UnevenCells,
     category_by_metric,
-    cell_sd_ratio,
     estimate_cells,
+    uneven_cells,
 )
 from analysis.sensitivity.options import Correction, Model, SensitivityOptions
 from analysis.sensitivity.scaling import Scaling, Standardization, choose_scaling
@@ -48,8 +49,8 @@ class SensitivityTable:
     metrics: tuple[MetricSummary, ...]
     cells: tuple[Cell, ...]
     interaction: CategoryByMetric
-    sd_ratio: float | None
-    """Largest over smallest SD of the modelled cells; the mixed models take all to be one."""
+    uneven: UnevenCells | None
+    """Where the mixed models, which take one residual variance for all cells, are not credible."""
 
     @property
     def pseudo_references(self) -> tuple[str, ...]:
@@ -100,7 +101,7 @@ def sensitivity(
         tuple(MetricSummary(entry.metric, entry.label, scaling) for entry, scaling in own),
         cells,
         category_by_metric(own),
-        cell_sd_ratio(own),
+        uneven_cells(own),
     )
 
 

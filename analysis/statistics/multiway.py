@@ -17,7 +17,7 @@ def multiway_mean(values: NDArray[np.float64], factors: Sequence[Sequence[Hashab
 
     The variance is the alternating sum of the one-way CR1 variances over all intersections of the factors
     (Cameron, Gelbach and Miller 2011, Journal of Business and Economic Statistics 29(2), for any number of
-    ways; with two it is ``two_way_mean``). Where sampling error makes that smaller than a one-way variance,
+    ways). Where sampling error makes that smaller than a one-way variance,
     the largest of these is taken: a document or a person shared never makes a mean more precise. ``df`` and
     ``clusters`` are those of the factor with fewest levels, t(G - 1). Factors with one level say nothing and
     are left out, all but the first, which decides on the state: it is the unit that was sampled.

@@ -261,14 +261,16 @@ def test_unequal_spreads_are_warned_of(write: Make, row: Make, about: Make) -> N
     rows = [
         row(f"{category}{i}", category, "error", {0: (spread * rng.normal(), 0.0)})
         for category, spread in (("wide", 5.0), ("narrow", 1.0))
-        for i in range(50)
+        for i in range(60)
     ]
     rows += [row(f"few{i}", "few", "error", {0: (100.0 * i, 0.0)}) for i in range(3)]
     deltas = read(write(rows, [about("chrf")]))
     table = sensitivity(deltas, SensitivityOptions())
     cells = deltas.metrics[0].cells
     spreads = [cells["error", name].deltas.std(ddof=1) for name in ("wide", "narrow")]
-    assert table.sd_ratio == pytest.approx(spreads[0] / spreads[1])
-    assert any("SDs differ by a factor of" in note for note in as_report(table).notes)
-    even = sensitivity(read(write(rows[:50], [about("chrf")], name="even")), SensitivityOptions())
-    assert even.sd_ratio is None
+    assert table.uneven is not None
+    assert (table.uneven.smallest, table.uneven.largest) == ("chrf, narrow", "chrf, wide")
+    assert table.uneven.largest_sd / table.uneven.smallest_sd == pytest.approx(spreads[0] / spreads[1])
+    assert any(note.startswith("SDs of cells range from") for note in as_report(table).notes)
+    even = sensitivity(read(write(rows[:60], [about("chrf")], name="even")), SensitivityOptions())
+    assert even.uneven is None
