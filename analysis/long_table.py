@@ -18,6 +18,8 @@ from challenge_sets import InputError
 MISSING = ("", "NA", "NaN", "nan", "None", "null")
 """Spellings of a missing number; in a text column they are text."""
 
+LARGEST = 1e100
+"""Numbers beyond this overflow once they are squared and summed."""
 _CHUNK = 2_000
 """Rows held as Python strings at a time: few enough to stay in the processor's cache."""
 
@@ -54,7 +56,7 @@ def read_long_table(
     whose fields may be empty. Text is taken as it stands: ``01``, ``1`` and ``1.0`` are three names. Empty
     lines are passed over. Raises ``InputError`` for a missing file, a missing or repeated column, no rows, a
     row with more or fewer fields than the first line, any other empty text field (a key without a value),
-    and a number that is none or infinite, with its line.
+    and a number that is none, infinite or beyond 1e100, with its line.
     """
     path = Path(path)
     with _reader(path) as reader:
@@ -177,11 +179,12 @@ class _Numbers:
             plain = False
         if not plain:
             values = np.fromiter(map(_number, column), dtype=np.float64, count=len(column))
-        wrong = np.isinf(values)
+        wrong = np.abs(values) > LARGEST
         if wrong.any():
             place = int(np.argmax(wrong))
             raise InputError(
-                f"{column[place]!r} in column {self.name!r} is not a finite number",
+                f"{column[place]!r} in column {self.name!r} is "
+                + ("not a finite number" if np.isinf(values[place]) else "too large to compute with"),
                 path=path,
                 line=line_of(path, before + place),
                 hint="a missing number is an empty field",

@@ -73,12 +73,15 @@ def clustered(segments: int, most: int) -> Callable[[np.random.Generator], tuple
     return make
 
 
-def zero_heavy(n: int, *, skewed: bool) -> Callable[[np.random.Generator], tuple[Floats, Codes]]:
-    """80 % zeros; the rest symmetric, or one reaction of 3 for three of -1, as a judge's points come."""
+def zero_heavy(n: int, *, skew: float | None) -> Callable[[np.random.Generator], tuple[Floats, Codes]]:
+    """80 % zeros; the rest symmetric, or one reaction of ``skew`` for ``skew`` of -1, as judges score."""
 
     def make(rng: np.random.Generator) -> tuple[Floats, Codes]:
         reacting = rng.random(n) < 0.2
-        sizes = np.where(rng.random(n) < 0.25, 3.0, -1.0) if skewed else rng.normal(size=n)
+        if skew is None:
+            sizes = rng.normal(size=n)
+        else:
+            sizes = np.where(rng.random(n) < 1.0 / (1.0 + skew), skew, -1.0)
         return np.where(reacting, sizes, 0.0), np.arange(n)
 
     return make
@@ -206,10 +209,11 @@ SENSITIVITY: tuple[Scenario, ...] = (
     one_cell("independent: 12 segments, a pair each", independent(12), plain=True, warned=True),
     one_cell("clustered: 40 segments of 1 to 6 pairs", clustered(40, 6), plain=True),
     one_cell("clustered: 10 segments of 1 to 6 pairs", clustered(10, 6), warned=True),
-    one_cell("80 % zeros, symmetric: 64 pairs", zero_heavy(64, skewed=False), warned=True),
-    one_cell("80 % zeros, skewed: 64 pairs", zero_heavy(64, skewed=True), warned=True),
-    one_cell("80 % zeros, skewed: 100 pairs", zero_heavy(100, skewed=True), warned=True),
-    one_cell("80 % zeros, skewed: 200 pairs", zero_heavy(200, skewed=True)),
+    one_cell("80 % zeros, symmetric: 64 pairs", zero_heavy(64, skew=None), warned=True),
+    one_cell("80 % zeros, skewed 1:3: 64 pairs", zero_heavy(64, skew=3.0), warned=True),
+    one_cell("80 % zeros, skewed 1:3: 100 pairs", zero_heavy(100, skew=3.0), warned=True),
+    one_cell("80 % zeros, skewed 1:3: 200 pairs", zero_heavy(200, skew=3.0)),
+    one_cell("80 % zeros, skewed 1:9: 200 pairs", zero_heavy(200, skew=9.0), warned=True),
     grid_cells("cells: 5 metrics × 6 categories, 120 segments", Grid(), plain=True),
     grid_cells("cells, SDs from 0.4 to 2.5", HETEROSCEDASTIC, warned=True),
     grid_cells("cells, metrics correlated 0.7", Grid(common=0.5), plain=True),

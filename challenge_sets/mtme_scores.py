@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -11,6 +10,8 @@ from challenge_sets.files import atomic_file, read_lines
 from challenge_sets.report import DataReport
 
 MISSING = "None"
+LARGEST = 1e100
+"""A score beyond this is none: it would overflow once squared and summed."""
 
 
 def segment_score_path(root: Path, language_pair: str, metric: str, reference: str | None) -> Path:
@@ -37,8 +38,8 @@ def write_segment_scores(path: Path, scores: Mapping[str, Iterable[float | None]
 def read_segment_scores(path: Path) -> dict[str, Sequence[float | None]]:
     """Read a score file: each system's scores in corpus order, ``None`` where missing.
 
-    Raises ``InputError`` for a line that is no score (NaN and infinity are none), and for blocks of unequal
-    length.
+    Raises ``InputError`` for a line that is no score (NaN, infinity and anything beyond 1e100 are none), and
+    for blocks of unequal length.
     """
     scores: dict[str, list[float | None]] = {}
     for number, line in enumerate(read_lines(path, DataReport()), 1):
@@ -95,4 +96,4 @@ def _finite(text: str) -> float | None:
         value = float(text)
     except ValueError:
         return None
-    return value if math.isfinite(value) else None
+    return value if abs(value) <= LARGEST else None

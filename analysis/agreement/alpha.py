@@ -128,6 +128,10 @@ def krippendorff_alpha(
         once = np.ones((1, distinct_clusters))
         within, between, _ = (float(part[0]) for part in _disagreements(data, once))
         observed, expected = within / n, between / (n * (n - 1))
+        if expected == 0.0:
+            # Values so close together that the squares of their differences vanish.
+            state, observed, expected = "constant", None, None
+    if state == "ok" and observed is not None and expected is not None:
         alpha = 1.0 - observed / expected
         if resamples and distinct_clusters > 1:
             drawn = _bootstrap(data, distinct_clusters, resamples, np.random.default_rng(seed))

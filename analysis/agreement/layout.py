@@ -94,15 +94,17 @@ def _alpha_entry(row: AlphaRow | None) -> Entry:
     alpha = row.alpha
     if alpha.alpha is None:
         return Entry(alpha.state, tone="neutral")
-    text = " ".join(part for part in (number(alpha.alpha, 3), _span(alpha.interval)) if part)
+    parts = (number(alpha.alpha, 3), _span(alpha.interval), f"n={alpha.units}")
+    text = " ".join(part for part in parts if part)
     return Entry(text, mark="●" if row.reliable else "○", tone="good" if row.reliable else "doubtful")
 
 
 def _alpha_caption(table: AlphaTable) -> list[str]:
     caption = [
         f"Krippendorff's α ({table.level}): 1 is full agreement, 0 what chance would give. A segment is one "
-        "of a system's output, a document the mean of an annotator's scores of a system's segments in it; z "
-        "is by annotator over all their scores, whatever the condition."
+        "of a system's output, a document the mean of an annotator's scores of those segments of a system in "
+        "it that somebody else scored, too; n units have two values or more; z is by annotator over all "
+        "their scores, whatever the condition."
     ]
     if table.resamples:
         caption.append(

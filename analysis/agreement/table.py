@@ -96,7 +96,8 @@ def alpha_table(
     """Alpha per metric and condition at both units, of raw and of z-scored scores (Kim et al. 2026).
 
     A segment unit is one (system, document, segment), a document unit one (system, document) with each
-    annotator's mean over the segments that they scored there. z-scores take an annotator's mean and
+    annotator's mean over the segments that they scored there and somebody else did, too: means over other
+    segments would differ without any disagreement. z-scores take an annotator's mean and
     standard deviation (n - 1) over all their scores of the metric, in every condition: this removes how
     strict they are and how much of the scale they use, and leaves what a condition did to them. An
     annotator whose scores do not vary has no z-scores. Intervals resample documents. ``nominal`` values
@@ -135,7 +136,7 @@ def alpha_table(
                 part = both[scores].where(raw.condition == code)
                 partial = 0
                 if unit == "document":
-                    part, partial = _document_means(part)
+                    part, partial = _document_means(_judged_twice(part))
                 units = _codes(part.system, part.doc, part.segment)
                 alpha = krippendorff_alpha(
                     part.score,
@@ -187,6 +188,14 @@ def z_scores(
             continue
         standardised[here] = (own - own.mean()) / own.std(ddof=1)
     return standardised, constant
+
+
+def _judged_twice(scored: _Scored) -> _Scored:
+    """The same rows, without the scores of segments that a single annotator scored."""
+    known = ~np.isnan(scored.score)
+    units = _codes(scored.system, scored.doc, scored.segment)
+    several = np.bincount(units[known], minlength=int(units.max(initial=-1)) + 1)[units] > 1
+    return replace(scored, score=np.where(several, scored.score, np.nan))
 
 
 def _document_means(scored: _Scored) -> tuple[_Scored, int]:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.statistics.estimates import cluster_mean, interval
+from analysis.statistics.estimates import interval
+from analysis.statistics.multiway import multiway_mean
 from challenge_sets.annotations import Annotation, ErrorSpan
 
 ZONE = 0.2
@@ -76,7 +77,7 @@ def boundary_share(
     ``level`` is that of the interval, e.g. 0.95.
     """
     found = [
-        (span.start, span.end, len(annotation.text), annotation.doc)
+        (span.start, span.end, len(annotation.text), annotation.doc, annotation.annotator)
         for annotation, chosen in zip(annotations, spans, strict=True)
         for span in chosen
         if annotation.text is not None and not span.omission
@@ -86,7 +87,8 @@ def boundary_share(
     start, end, length = np.array([row[:3] for row in found], dtype=np.int64).T
     near = near_boundary(start, end, length, zone)
     baseline = boundary_baseline(end - start, length, zone)
-    estimate = cluster_mean(near - baseline, [row[3] for row in found])
+    clusters = [[row[3] for row in found], [row[4] for row in found]]
+    estimate = multiway_mean(near - baseline, clusters)
     between = None
     if estimate.mean is not None and estimate.se is not None and estimate.df is not None:
         between = interval(estimate.mean, estimate.se, estimate.df, level)

@@ -41,7 +41,7 @@ class CheckOutcome:
     higher) with Wilson's interval, for all annotators together adjusted for annotators who differ.
     ``log10_p`` is that of the one-sided sign test against chance, an equal judgement counting as a failed
     check; ``attentive`` says whether it is below the level. All are ``None`` without a check that can be
-    compared.
+    compared, and ``attentive`` where so few can that passing all would not be below the level.
     """
 
     condition: str
@@ -118,7 +118,7 @@ def _outcome(condition: str, annotator: str, checks: Sequence[Check], alpha: flo
         share=lower / len(known) if known else None,
         interval=_interval(checks, 1.0 - alpha) if known else None,
         log10_p=log10_p,
-        attentive=None if log10_p is None else log10_p < math.log10(alpha),
+        attentive=None if log10_p is None or 0.5 ** len(known) >= alpha else log10_p < math.log10(alpha),
         alpha=alpha,
     )
 

@@ -6,15 +6,15 @@ from collections import defaultdict
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
-from numpy.typing import NDArray
 
 from analysis.annotations.boundaries import BoundaryShare, boundary_share
 from analysis.statistics.estimates import (
     EquivalenceTest,
     check_bounds,
+    cluster_mean,
     equivalence_verdict,
     interval,
     smallest_detectable,
@@ -141,20 +141,20 @@ def _compare(
     alpha: float,
 ) -> Comparison:
     shared = sorted(sides[0].keys() & sides[1].keys())
-    # Several annotations of one output are averaged: an output is one observation a condition.
+    # Several annotations of one output are averaged: an output counts once a condition.
     means = np.array(
         [
             [np.mean([len(counted(variant, found.spans)) for found in side[unit]]) for unit in shared]
             for side in sides
         ]
     ).reshape(2, len(shared))
-    test, clustered_by = _test(means[0] - means[1], shared, sides, margin, alpha)
+    test, clustered_by = _test(variant, shared, sides, margin, alpha)
     estimate = test.estimate
     between = detectable = naive = None
     if estimate.mean is not None and estimate.se is not None and estimate.df is not None:
         between = interval(estimate.mean, estimate.se, estimate.df, 1.0 - 2.0 * alpha)
         detectable = smallest_detectable(estimate.se, estimate.df, alpha=alpha)
-        plain = multiway_mean(means[0] - means[1], [range(len(shared))])
+        plain = cluster_mean(means[0] - means[1])
         if plain.mean is not None and plain.se is not None and plain.df is not None:
             naive = tost(plain.mean, plain.se, plain.df, -margin, margin).log10_p
     first, second = (
@@ -180,21 +180,36 @@ def _compare(
 
 
 def _test(
-    differences: NDArray[np.float64],
+    variant: Variant,
     shared: Sequence[Unit],
     sides: Sequence[Mapping[Unit, list[Annotation]]],
     margin: float,
     alpha: float,
 ) -> tuple[EquivalenceTest, tuple[str, ...]]:
-    """TOST and difference test, robust to what outputs share: the document, the annotators of either side."""
-    people = [[tuple(sorted({found.annotator for found in side[unit]})) for unit in shared] for side in sides]
-    factors: dict[str, Sequence[Hashable]] = {"document": [doc for _, doc, _ in shared]}
-    if people[0] == people[1]:
-        factors["annotator"] = people[0]
+    """TOST and difference test, robust to what outputs share: the document, the annotators of either side.
+
+    Every annotation of the first condition is held against every one of the second of the same output, each
+    output with the same weight in all, so that each person is a cluster of their own.
+    """
+    differences, weights = [], []
+    documents, people = [], []
+    for unit in shared:
+        first, second = sides[0][unit], sides[1][unit]
+        for one, other in product(first, second):
+            differences.append(len(counted(variant, one.spans)) - len(counted(variant, other.spans)))
+            weights.append(1.0 / (len(first) * len(second)))
+            documents.append(unit[1])
+            people.append((one.annotator, other.annotator))
+    factors: dict[str, Sequence[Hashable]] = {"document": documents}
+    if all(one == other for one, other in people):
+        factors["annotator"] = [one for one, _ in people]
     else:
-        factors |= {"annotator of the first": people[0], "annotator of the second": people[1]}
+        factors["annotator of the first"] = [one for one, _ in people]
+        factors["annotator of the second"] = [other for _, other in people]
     used = tuple(name for name, levels in factors.items() if name == "document" or len(set(levels)) > 1)
-    estimate = multiway_mean(differences, list(factors.values()))
+    estimate = multiway_mean(
+        np.array(differences, dtype=np.float64), list(factors.values()), np.array(weights)
+    )
     if estimate.mean is None or estimate.se is None or estimate.df is None:
         return EquivalenceTest(estimate, None, None, estimate.state), used
     within = tost(estimate.mean, estimate.se, estimate.df, -margin, margin)

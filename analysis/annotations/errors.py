@@ -7,8 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+import numpy as np
+
 from analysis.annotations.boundaries import BoundaryShare, boundary_share
-from analysis.statistics.estimates import State, cluster_mean, interval
+from analysis.statistics.estimates import State, interval
+from analysis.statistics.multiway import multiway_mean
 from challenge_sets.annotations import SPAN_SEVERITIES, Annotation, ErrorSpan, SpanSeverity
 
 Part = Literal["condition", "campaign", "system", "domain"]
@@ -77,7 +80,8 @@ def error_rates(
     """Count the errors of these annotations; each annotation counts once, whoever made it."""
     spans: list[Sequence[ErrorSpan]] = [annotation.spans for annotation in annotations]
     counts = [len(found) for found in spans]
-    estimate = cluster_mean(counts, [annotation.doc for annotation in annotations])
+    clusters = [[found.doc for found in annotations], [found.annotator for found in annotations]]
+    estimate = multiway_mean(np.array(counts, dtype=np.float64), clusters)
     between = None
     if estimate.mean is not None and estimate.se is not None and estimate.df is not None:
         between = interval(estimate.mean, estimate.se, estimate.df, level)

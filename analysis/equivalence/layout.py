@@ -113,7 +113,7 @@ def _caption(
 ) -> Iterable[str]:
     yield (
         f"Difference is {table.second_name} − {table.first_name}; p is the larger of the two one-sided tests "
-        f"against the margin, at level {table.options.alpha:g}."
+        f"against the margin, at level {table.options.alpha:g}, unadjusted for how many sources and domains."
     )
     methods = dict.fromkeys(default.method for _, default in pairs)
     if methods.keys() == {Method.NAIVE}:

@@ -19,6 +19,9 @@ from challenge_sets import InputError
 
 FIRST, SECOND = "DOC", "MIX"
 
+_BY_ANNOTATOR_FROM = 0.5
+"""Share of the units that pairing by annotator has to keep."""
+
 PairedBy = Literal["row", "unit", "annotator", "unit mean"]
 """What a pair is: a row of a wide table, a unit's two scores (no annotators known), one annotator's two
 scores of a unit, or a unit's two means over annotators, where those of the two conditions differ."""
@@ -121,9 +124,10 @@ def read_pairs(path: str | Path) -> PairTable:
 def pairs_from_judgements(judgements: Judgements, first: str = FIRST, second: str = SECOND) -> PairTable:
     """Pair the scores of two conditions by metric, system, document, segment and, where known, annotator.
 
-    Where no unit of a source was scored under both conditions by one annotator, because different people saw
-    the two, units are paired by their mean over annotators (``paired_by`` is then ``unit mean``); such pairs
-    belong to no annotator, so that only documents remain to cluster by. Units under one condition only stay
+    Where fewer than half of the units of a source that both conditions have were scored under both by one
+    annotator, because different people saw the two, units are paired by their mean over annotators
+    (``paired_by`` is then ``unit mean``); such pairs belong to no annotator, so that only documents remain to
+    cluster by. Units under one condition only stay
     in, without the other score: missing for paired designs, values for unpaired ones. Single annotators as
     in ``read_pairs``. Raises ``InputError`` for an unknown condition and for two equal ones.
     """
@@ -164,7 +168,10 @@ def _pair_source(
     key = unit
     if annotator is not None:
         by_annotator = joint_codes(unit, annotator)
-        if _sides(by_annotator, side).all(axis=1).any():
+        both = np.asarray(_sides(by_annotator, side).all(axis=1))[by_annotator]
+        units = int(_sides(unit, side).all(axis=1).sum())
+        # A few chance meetings of one annotator with a unit must not throw away all other units.
+        if np.unique(unit[both]).size >= max(1.0, _BY_ANNOTATOR_FROM * units):
             key, paired_by = by_annotator, "annotator"
         else:
             annotator, paired_by = None, "unit mean"

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.mixed.sufficient import CellSums, cell_sums
+from analysis.mixed.threads import one_thread
 from analysis.statistics.estimates import ROUNDING
 
 State = Literal["ok", "degenerate", "too few"]
@@ -25,6 +26,8 @@ _GRID = np.concatenate([[0.0], np.logspace(-6.0, 10.0, 17)])
 """Values of λ between which the derivative's roots are looked for; beyond the last, σ² counts as 0."""
 _NO_GAIN = 1e-12
 """A deviance lower by this share is not lower."""
+_FLAT = 1e-4
+"""A deviance lower by this much is no reason to believe in a residual variance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +76,14 @@ def fit_sums(sums: CellSums, *, reml: bool = True, columns: NDArray[np.float64] 
     ``columns`` (shape ``(p, q)``, of full column rank) makes the fixed effects of fewer columns: row c holds
     the design of every row of cell c. ``None`` stands for cell means.
     """
-    profile = _Profile(sums, reml, columns)
-    start = profile.at(0.0)
-    state = profile.untestable(start)
-    best = _minimise(profile) if state is None else None
-    if best is None:
-        return untestable(state or "degenerate", sums.n, profile.rank, reml, profile.base + start.beta)
+    with one_thread():
+        profile = _Profile(sums, reml, columns)
+        start = profile.at(0.0)
+        state = profile.untestable(start)
+        best = _minimise(profile) if state is None else None
+        if best is None:
+            return untestable(state or "degenerate", sums.n, profile.rank, reml, profile.base + start.beta)
+        df = _satterthwaite(profile, best)
     sigma2 = best.rss / profile.residual_df
     return MixedFit(
         state="ok",
@@ -87,7 +92,7 @@ def fit_sums(sums: CellSums, *, reml: bool = True, columns: NDArray[np.float64] 
         reml=reml,
         beta=profile.base + best.beta,
         covariance=sigma2 * best.inverse,
-        df=_satterthwaite(profile, best),
+        df=df,
         sigma2=sigma2,
         tau2=best.ratio * sigma2,
         log_likelihood=-0.5 * best.deviance,
@@ -207,21 +212,20 @@ def _minimise(profile: _Profile) -> _Point | None:
     """The λ of the lowest deviance: 0, or a root of the derivative between two values of the grid.
 
     Where the deviance does not depend on λ, because no segment has two rows, it is 0. ``None`` where the
-    deviance still falls at the end of the grid: no residual variance is left.
+    deviance is no higher at the end of the grid: no residual variance is left, or none that could be told.
     """
     grid = [profile.at(float(ratio)) for ratio in _GRID]
-    found = [grid[0]]
+    start, end = grid[0], grid[-1]
+    found = [start, end]
     for left, right in pairwise(grid):
         if left.slope < 0.0 <= right.slope:
             found.append(_root(profile, left, right))
-    if grid[-1].slope < 0.0:
-        found.append(grid[-1])
     best = min(found, key=lambda point: point.deviance)
     if math.isinf(best.deviance):
         return None
-    if not grid[0].deviance - best.deviance > _NO_GAIN * (1.0 + abs(best.deviance)):
-        return grid[0]
-    return None if best is grid[-1] else best
+    if start.deviance - best.deviance <= _NO_GAIN * (1.0 + abs(best.deviance)):
+        return start
+    return None if end.deviance - best.deviance <= _FLAT else best
 
 
 def _root(profile: _Profile, left: _Point, right: _Point) -> _Point:
@@ -245,8 +249,8 @@ def _satterthwaite(profile: _Profile, point: _Point) -> NDArray[np.float64]:
     """Degrees of freedom of each effect, shape ``(rank,)``.
 
     2 f² / (g' C g) with f the variance of an effect, g its gradient by (log σ², log λ) and C twice the
-    inverse Hessian of the deviance, all analytic (Kuznetsova et al. 2017, Journal of Statistical
-    Software 82(13)). At the boundary λ counts as known, as in lmerTest: the residual degrees of freedom are left.
+    inverse Hessian of the deviance, all analytic (Kuznetsova et al. 2017, Journal of Statistical Software
+    82(13)). At the boundary λ counts as known, as in lmerTest: the residual degrees of freedom are left.
     """
     sums, ratio, df = profile.sums, point.ratio, profile.residual_df
     if ratio == 0.0:

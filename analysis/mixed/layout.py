@@ -59,7 +59,7 @@ def warning_lines(model: MixedModel) -> list[str]:
 
 
 def as_records(model: MixedModel) -> list[dict[str, Any]]:
-    """One row a cell, or one a cell and level of the further factor: the columns of the CSV file."""
+    """One row a cell, and one more for each level of a further factor: the columns of the CSV file."""
     if model.options.by is None:
         return [_cell(cell) for cell in model.cells]
     parts: list[tuple[str | None, MixedModel]] = [(None, model), *model.levels]

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.long_table import LongTable, TextColumn, line_of, read_long_table
+from analysis.long_table import LongTable, TextColumn, read_long_table
 from analysis.mixed.design import Cells, cross_cells, effects
 from analysis.mixed.exact import MixedFit, State
 from analysis.mixed.interaction import Fitter, Interaction, compare, exact_fitter, factor_tests
@@ -27,8 +27,6 @@ from analysis.mixed.sufficient import cell_sums
 from analysis.statistics.estimates import interval, t_test
 from challenge_sets import InputError
 
-_LARGEST = 1e100
-"""Deltas beyond have squares that no float holds."""
 _MOST_CELLS = 2_000
 _MOST_COMBINATIONS = 10_000_000
 
@@ -123,7 +121,7 @@ def read_mixed_table(path: str | Path, options: MixedOptions) -> LongTable:
     if twice:
         raise InputError(
             f"the column {twice[0]!r} cannot stand for two things",
-            hint="the condition and the factor are columns of their own, besides segment, metric and delta",
+            hint="the factors are columns of their own, besides segment, metric and delta",
         )
     return read_long_table(path, text=("segment", *factors), numbers=("delta",))
 
@@ -131,19 +129,12 @@ def read_mixed_table(path: str | Path, options: MixedOptions) -> LongTable:
 def fit_mixed_model(table: LongTable, options: MixedOptions) -> MixedModel:
     """Fit the model to a table of ``read_mixed_table``; rows without a delta are left out and counted.
 
-    Raises ``InputError`` where no row has a delta, one is beyond 1e100, or there are too many cells for a
-    model (2,000).
+    Raises ``InputError`` where no row has a delta, or there are too many cells for a model (2,000).
     """
     delta = table.numbers["delta"]
     seen = ~np.isnan(delta)
     if not seen.any():
         raise InputError("no row has a delta", path=table.path)
-    far = np.abs(delta, where=seen, out=np.zeros(delta.size)) > _LARGEST
-    if far.any():
-        row = int(np.argmax(far))
-        raise InputError(
-            f"the delta {delta[row]:g} is too large", path=table.path, line=line_of(table.path, row)
-        )
     _check_size(table, options, seen)
     return _fit(table, options, np.ones(table.rows, dtype=np.bool_))
 

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.mixed.threads import one_thread
+
 _CHUNK = 4096
 """Segments whose counts by cell are held at a time."""
 _STACK_LIMIT = 1 << 24
@@ -106,7 +108,10 @@ def cell_sums(values: NDArray[np.float64], cells: NDArray[np.intp], segments: ND
     sizes, group, members = np.unique(size[by_size], return_inverse=True, return_counts=True)
 
     table = coo_array((np.ones(n), (codes, cells)), shape=(by_size.size, p)).tocsr()
-    rows = SegmentCounts(table, group, _stack(table, members) if sizes.size * p * p <= _STACK_LIMIT else None)
+    with one_thread():
+        stack = _stack(table, members) if sizes.size * p * p <= _STACK_LIMIT else None
+        rows = SegmentCounts(table, group, stack)
+        gram = np.diag(counts) - rows.weighted(1.0 / sizes)
     totals = np.bincount(codes, weights=residuals).astype(np.float64)
     own = totals / size[by_size]
     within = residuals - own[codes]
@@ -118,7 +123,7 @@ def cell_sums(values: NDArray[np.float64], cells: NDArray[np.intp], segments: ND
         segments=members.astype(np.float64),
         rows=rows,
         totals=totals,
-        gram=np.diag(counts) - rows.weighted(1.0 / sizes),
+        gram=gram,
         linear=np.bincount(cells, weights=within, minlength=p).astype(np.float64),
         square=float(within @ within),
     )

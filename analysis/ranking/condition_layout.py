@@ -220,6 +220,11 @@ def notes(ranking: ConditionRanking) -> Iterable[str]:
                 f"{metric.metric}: {metric.incomplete} segments left out, not all systems have them "
                 "in all conditions."
             )
+        if metric.incomplete > metric.units > 0:
+            yield (
+                f"WARNING, {metric.metric}: most segments are left out, so that every system is ranked on "
+                f"the {metric.units} that all have. A system with few segments does this: rank without it."
+            )
         if metric.missing:
             yield f"{metric.metric}: {metric.missing} judgements without a score."
     if ranking.gold is None:

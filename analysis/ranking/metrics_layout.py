@@ -21,7 +21,7 @@ TITLES: dict[Statistic, str] = {
 
 MEANINGS: dict[State, str] = {
     State.ONE_SYSTEM: "one system: nothing can be ranked",
-    State.NO_SEGMENTS: "no segment scores: system scores alone were published",
+    State.NO_SEGMENTS: "no segment scores: nothing can be said of segments, nor tested",
     State.NOT_SHARED: "no segment in common: the metric scored nothing that humans did",
     State.CONSTANT: "constant scores: every translation has the same score, all values follow from ties",
 }

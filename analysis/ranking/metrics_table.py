@@ -14,6 +14,7 @@ from analysis.ranking.pairwise import PairwiseAccuracy, pairwise_accuracy, round
 from analysis.ranking.permutations import Comparison, Contest, cluster_metrics
 from analysis.ranking.soft import SoftAccuracy, draw_flips, soft_accuracy
 from analysis.ranking.ties import TieCalibration, TieCount, calibrate_ties, count_ties
+from challenge_sets import InputError
 
 
 class Unit(StrEnum):
@@ -101,8 +102,10 @@ class MetricRanking:
 def rank_metrics(benchmark: Benchmark, options: RankingOptions, source: str = "") -> MetricRanking:
     """Hold every metric against the human scores; ``source`` says where the benchmark was read.
 
-    Raises ``InputError`` where documents are to be exchanged and not known.
+    Raises ``InputError`` where documents are to be exchanged and not known, and where the human scores do
+    not vary.
     """
+    _refuse_constant(benchmark)
     by_document = options.by is Unit.DOCUMENT
     units = benchmark.document_units() if by_document else benchmark.segment_units()
     flips = draw_flips(int(units.max()) + 1, options.permutations, options.seed)
@@ -140,6 +143,15 @@ def rank_metrics(benchmark: Benchmark, options: RankingOptions, source: str = ""
         rows=tuple(sorted(rows, key=_order)),
         comparisons=clusters.comparisons,
     )
+
+
+def _refuse_constant(benchmark: Benchmark) -> None:
+    gold = benchmark.gold
+    known = gold.segments[~np.isnan(gold.segments)]
+    if known.size and np.ptp(known) == 0.0:
+        raise InputError(
+            f"every human score of {gold.name} is {known[0]:g}: there is nothing to hold metrics against",
+        )
 
 
 def _order(row: MetricRow) -> tuple[float, float, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import combinations, groupby
 from typing import Literal
 
 import numpy as np
@@ -122,8 +123,9 @@ class Clusters:
 def cluster_metrics(contest: Contest, metrics: tuple[SystemScores, ...], alpha: float) -> Clusters:
     """Group metrics into clusters as WMT prints them; a metric's rank is 1 + the number of clusters above.
 
-    Metrics are taken from the best to the worst; one that is significantly worse (p < ``alpha``, unadjusted)
-    than any metric of the current cluster opens the next. A metric without a value has no rank. Pairs are
+    Metrics are taken from the best to the worst, exact ties together; where one is significantly worse
+    (p < ``alpha``, unadjusted) than any metric of the current cluster, it opens the next with those that it
+    ties with. A metric without a value has no rank. Pairs are
     compared within clusters and across the border to the next only.
 
     Source: Freitag et al. 2022, "Results of WMT22 Metrics Shared Task", as its tool mt-metrics-eval does it.
@@ -133,16 +135,23 @@ def cluster_metrics(contest: Contest, metrics: tuple[SystemScores, ...], alpha: 
     comparisons: list[Comparison] = []
     current: list[SystemScores] = []
     rank = 1
-    for metric in sorted(metrics, key=lambda each: (-(values[each.label] or 0.0), each.label)):
-        if values[metric.label] is None:
-            continue
-        against = [contest.compare(better, metric) for better in current]
+    known = [metric for metric in metrics if values[metric.label] is not None]
+    ordered = sorted(known, key=lambda each: (-_rounded(values[each.label]), each.label))
+    for _, group in groupby(ordered, key=lambda each: _rounded(values[each.label])):
+        tied = list(group)
+        against = [contest.compare(better, metric) for metric in tied for better in current]
         comparisons += against
         if any(each.p is not None and each.p < alpha for each in against):
             rank, current = rank + 1, []
-        current.append(metric)
-        ranks[metric.label] = rank
+        comparisons += [contest.compare(*pair) for pair in combinations(tied, 2)]
+        current += tied
+        ranks |= {metric.label: rank for metric in tied}
     return Clusters(values, ranks, tuple(comparisons))
+
+
+def _rounded(value: float | None) -> float:
+    """A statistic without what rounding makes of equal ones."""
+    return round(value or 0.0, 12)
 
 
 def _scored(first: SystemScores, second: SystemScores) -> NDArray[np.bool_]:

@@ -19,6 +19,9 @@ from challenge_sets import Kind
 POWER = 0.8
 FEW_REACTIONS = 30
 """With fewer segments that show any reaction, a t-test is unreliable: see docs/calibration.md."""
+SKEW = 25.0
+"""A t-test needs this many segments times the squared skewness of their deltas (Cochran 1977, Sampling
+Techniques, section 2.15)."""
 
 _WITH_MARGIN: tuple[Kind, ...] = ("error", "variation")
 
@@ -30,9 +33,10 @@ class Cell:
     ``pairs`` = ``n`` + ``missing`` + ``blind``. Mean, interval, wins and tests speak of the ``n`` pairs.
     ``log10_p_adjusted`` is ``None`` for controls and sentinels, which belong to no family.
     ``reacting`` counts the segments with a delta beyond the tie threshold, ``zero_share`` is the share of
-    pairs within it; ``few_reactions`` warns of a t-test on next to nothing, and then ``bootstrap_t_log10_p``
-    and ``bootstrap_t_tost_log10_p`` stand beside it. ``verdict_by_model`` and ``verdict_if_centred`` say what
-    the other models, and centring on the metric's mean, would have answered.
+    pairs within it; ``unreliable`` warns of a t-test on few reactions or on deltas too skewed for their
+    number, and then ``bootstrap_t_log10_p`` and ``bootstrap_t_tost_log10_p`` stand beside it.
+    ``verdict_by_model`` and ``verdict_if_centred`` say what the other models, and centring on the metric's
+    mean, would have answered.
     """
 
     metric: str
@@ -60,7 +64,7 @@ class Cell:
     win_share_high: float | None
     zero_share: float | None
     reacting: int
-    few_reactions: bool
+    unreliable: bool
     t: float | None
     log10_p: float | None
     log10_p_adjusted: float | None
@@ -105,10 +109,12 @@ def make_cell(
     options: SensitivityOptions,
     *,
     resample: bool,
+    replace: bool = False,
 ) -> Cell:
     """A cell with its unadjusted tests; the verdict says so far only whether a test was possible.
 
-    ``estimate`` is in the unit that ``scaling`` maps to. ``resample`` adds the bootstrap-t where few react.
+    ``estimate`` is in the unit that ``scaling`` maps to. ``resample`` adds the bootstrap-t where the t-test
+    is unreliable, ``replace`` lets the tests and intervals go by it there.
     """
     kind, category = key
     cell = entry.cells[key]
@@ -121,21 +127,24 @@ def make_cell(
         else None
     )
     reacting = _reacting(entry, cell)
-    few = False
+    unreliable = False
     if mean is not None and se is not None and df is not None:
-        few = reacting < FEW_REACTIONS
+        unreliable = reacting < FEW_REACTIONS or _too_skewed(cell)
         low, high = interval(mean, se, df, 1.0 - options.alpha)
         t, log10_p = mean / se, t_test(mean, se, df)
         detectable = smallest_detectable(se, df, alpha=options.alpha, power=POWER)
         if margin is not None:
             tost_low, tost_high = interval(mean, se, df, 1.0 - 2.0 * options.alpha)
             tost_log10_p = tost(mean, se, df, -margin, margin).log10_p
-        resamples = _resamples(scaling, cell, options) if few and resample else None
+        resamples = _resamples(scaling, cell, options) if unreliable and resample else None
         if resamples is not None:
             resampled = resamples.log10_p()
             resampled_tost = None if margin is None else resamples.log10_p_within(-margin, margin)
-            if options.bootstrap_t:
+            if replace:
                 log10_p, tost_log10_p = resampled, resampled_tost
+                low, high = resamples.interval(1.0 - options.alpha)
+                if margin is not None:
+                    tost_low, tost_high = resamples.interval(1.0 - 2.0 * options.alpha)
     counts = count_wins(cell.deltas, entry.metric.tie_threshold)
     n = counts.total
     share_low, share_high = (
@@ -169,7 +178,7 @@ def make_cell(
         win_share_high=share_high,
         zero_share=counts.ties / n if n else None,
         reacting=reacting,
-        few_reactions=few,
+        unreliable=unreliable,
         t=t,
         log10_p=log10_p,
         log10_p_adjusted=None,
@@ -188,6 +197,17 @@ def make_cell(
 def _reacting(entry: MetricDeltas, cell: CellDeltas) -> int:
     beyond = np.abs(cell.deltas) > entry.metric.tie_threshold
     return int(np.unique(cell.segments[beyond]).size)
+
+
+def _too_skewed(cell: CellDeltas) -> bool:
+    """Whether the segments' sums are too skewed for their number to have a mean that is about normal."""
+    _, codes = np.unique(cell.segments, return_inverse=True)
+    sums = np.bincount(codes, weights=cell.deltas - cell.deltas.mean())
+    spread = float(sums.std())
+    if spread == 0.0:
+        return False
+    skewness = float(((sums - sums.mean()) ** 3).mean()) / spread**3
+    return sums.size < SKEW * skewness**2
 
 
 def _resamples(scaling: Scaling, cell: CellDeltas, options: SensitivityOptions) -> BootstrapT | None:

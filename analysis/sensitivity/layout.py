@@ -82,10 +82,13 @@ def legend(tables: Sequence[SensitivityTable]) -> tuple[tuple[str, str], ...]:
     entries = [
         (LOOK[verdict][0], f"{verdict}: {MEANINGS[verdict]}") for verdict in Verdict if verdict in shown
     ]
-    if any(cell.few_reactions for cell in cells):
-        entries.append((_FEW, f"fewer than {FEW_REACTIONS} segments with a reaction: the test is unreliable"))
+    if any(cell.unreliable for cell in cells):
+        reasons = f"fewer than {FEW_REACTIONS} segments react, or deltas too skewed for their number"
+        entries.append((_FEW, f"unreliable test: {reasons}"))
     if any(cell.models_disagree for cell in cells):
         entries.append((_DISAGREE, "the models cells, joint and per-metric do not give the same verdict"))
+    if any(table.options.standardize is Standardization.ZSCORE for table in tables):
+        entries.append(("z", "numbers and stars are centred; marks are the verdicts of the uncentred table"))
     entries.append(("*", "one, two, three stars: p < 0.05, 0.01, 0.001 for a mean other than zero"))
     return tuple(entries)
 
@@ -174,7 +177,7 @@ def _summary(cell: Cell, decimals: int) -> Entry:
 
 
 def _warnings(cell: Cell) -> Iterable[str]:
-    if cell.few_reactions:
+    if cell.unreliable:
         yield _FEW
     if cell.models_disagree:
         yield _DISAGREE

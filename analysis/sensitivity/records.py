@@ -64,7 +64,7 @@ def as_document(table: SensitivityTable) -> dict[str, Any]:
             "controls and baselines unadjusted",
             "bootstrap_t": options.bootstrap_t,
             "seed": options.seed,
-            "few_reactions_below": FEW_REACTIONS,
+            "unreliable_below_reactions": FEW_REACTIONS,
             "uneven_cells": None if table.uneven is None else asdict(table.uneven),
             "power": POWER,
             "pseudo_references": list(table.pseudo_references),

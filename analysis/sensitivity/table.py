@@ -128,7 +128,8 @@ def _judged(metrics: Sequence[Scaled], options: SensitivityOptions, model: Model
             estimates[key],
             options,
             # A verdict that does not go by them needs no resamples, except to show them.
-            resample=options.bootstrap_t or model is options.model,
+            resample=model is options.model or model is Model.CELLS,
+            replace=options.bootstrap_t and model is Model.CELLS,
         )
         for (entry, scaling), estimates in zip(metrics, estimate_cells(metrics, model), strict=True)
         for key in entry.cells

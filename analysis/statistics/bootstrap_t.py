@@ -35,6 +35,13 @@ class BootstrapT:
         extreme = int((np.abs(self.statistics) >= abs(self.mean / self.se)).sum())
         return math.log10(permutation_p(extreme, int(self.statistics.size)))
 
+    def interval(self, level: float) -> tuple[float | None, float | None]:
+        """Equal-tailed bootstrap-t interval of the mean; ``None`` for an end that no resample bounds."""
+        tails = np.quantile(self.statistics, [(1.0 + level) / 2.0, (1.0 - level) / 2.0], method="nearest")
+        ends = [self.mean - float(tail) * self.se for tail in tails]
+        low, high = (end if math.isfinite(end) else None for end in ends)
+        return low, high
+
     def log10_p_within(self, low: float, high: float) -> float:
         """Log10 p-value of equivalence: the larger of the one-sided tests against ``low`` and ``high``."""
         above_low = self._share_at_least((self.mean - low) / self.se)

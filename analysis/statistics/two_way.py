@@ -47,8 +47,9 @@ def two_way_mean(
 ) -> TwoWayMean:
     """Mean of ``values`` (shape ``(n,)``) robust to correlation within ``first`` and within ``second``.
 
-    The variance is V_first + V_second - V_cells, each the CR1 variance of ``cluster_mean``, cells being the
-    combinations of both clusterings, each term with its own factor G / (G - 1); the reference is t with
+    The variance is V_first + V_second - V_cells, at least V_cells, each the CR1 variance of
+    ``cluster_mean``, cells being the combinations of both clusterings, each term with its own factor
+    G / (G - 1); the reference is t with
     min(G_first, G_second) - 1 degrees of freedom (Cameron, Gelbach and Miller 2011, Journal of Business
     and Economic Statistics 29(2), section 2). The further factor (N - 1) / (N - k) of some packages is 1
     for a mean. A sum that is not positive, which chance allows, has no standard error: the larger of the
@@ -101,11 +102,13 @@ def two_way_mean(
 def combine(first: float, second: float, cells: float) -> tuple[float, VarianceFrom]:
     """The two-way variance of its three parts and where it comes from: the larger one-way if not positive.
 
-    A sum within rounding of zero is not positive either.
+    It is at least the variance of the combinations: what is taken off for counting them twice must not leave
+    less than they have themselves, as it may where nothing is correlated. A sum within rounding of zero is
+    not positive either.
     """
     total = first + second - cells
     if total > ROUNDING * max(first, second):
-        return total, "two-way"
+        return max(total, cells), "two-way"
     return (first, "first clustering") if first >= second else (second, "second clustering")
 
 

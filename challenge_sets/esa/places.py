@@ -121,7 +121,17 @@ class LineNumbers:
     """No file at all: an itemID is the number of the segment's line, counted from 0."""
 
     def locate(self, rows: Sequence[Row], campaign: Path) -> list[Place]:
-        """The output of each row."""
+        """The output of each row. Raises ``InputError`` for an itemID of two documents: no line has two."""
+        documents: dict[int, str] = {}
+        for row in rows:
+            doc = documents.setdefault(row.item, row.doc)
+            if doc != row.doc:
+                raise InputError(
+                    f"item {row.item} is of '{row.doc}' here and of '{doc}' before: it is no line number",
+                    path=campaign,
+                    line=row.number,
+                    hint="give the campaign's --batches or --segments",
+                )
         return [Place(row.system, row.item, row.doc) for row in rows]
 
 

@@ -81,7 +81,7 @@ def test_alphas_of_a_table(command: Command, tmp_path: Path) -> None:
     assert raw["alpha"] == pytest.approx(1 - 5 * 2 * (25 + 121 + 25) / between)
     assert (raw["units"], raw["values"], raw["dropped_units"], raw["missing"]) == (3, 6, 1, 1)
     assert (raw["condition"], raw["annotators"], raw["documents"]) == ("all", 2, 2)
-    assert raw["low"] <= raw["high"] and rows["document", "raw"]["partial"] == 1
+    assert raw["low"] <= raw["high"] and rows["document", "raw"]["partial"] == 2
     assert json.loads(command("analysis", "agreement", "--table", table, "--json").stdout) == document
     assert "Krippendorff" in command("analysis", "agreement", "--table", table, "--level", "ordinal").stdout
 

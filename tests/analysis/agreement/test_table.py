@@ -72,7 +72,8 @@ def test_every_alpha_equals_pandas_and_pairs(tmp_path: Path) -> None:
     for condition, part in known.groupby("condition"):
         for scores, column in (("raw", "score"), ("z", "z")):
             segments = part.groupby(["system", "doc", "segment"])[column].apply(list)
-            means = part.groupby(["system", "doc", "annotator"])[column].mean()
+            judged = part.groupby(["system", "doc", "segment"])[column].transform("count")
+            means = part[judged > 1].groupby(["system", "doc", "annotator"])[column].mean()
             documents = means.groupby(["system", "doc"]).apply(list)
             for unit, groups in (("segment", segments), ("document", documents)):
                 row = rows["human", str(condition), unit, scores]
@@ -88,10 +89,25 @@ def test_gaps_are_counted(tmp_path: Path) -> None:
     part = frame[frame["condition"] == "DOC"]
     assert rows["human", "DOC", "segment", "raw"].alpha.missing == part["score"].isna().sum() > 0
     size = part.groupby(["system", "doc"])["segment"].nunique()
-    judged = part.dropna().groupby(["system", "doc", "annotator"])["segment"].count()
+    known = part.dropna()
+    twice = known[known.groupby(["system", "doc", "segment"])["score"].transform("count") > 1]
+    judged = twice.groupby(["system", "doc", "annotator"])["segment"].count()
     partial = sum(count < size[system, doc] for (system, doc, _), count in judged.items())
     assert rows["human", "DOC", "document", "raw"].partial == partial > 0
     assert rows["human", "DOC", "segment", "raw"].partial == 0
+
+
+def test_annotators_of_other_segments_of_a_document_do_not_disagree(tmp_path: Path) -> None:
+    """A document split between two people has no unit that both judged."""
+    lines = ["doc,segment,system,annotator,score"]
+    for doc in range(6):
+        lines += [
+            f"d{doc},{segment},s,{'a' if segment < 2 else 'b'},{10 * doc + segment}" for segment in range(4)
+        ]
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    table = alpha_table(read_judgements(path, optional=("condition", "metric", "domain")))
+    assert {row.alpha.state for row in table.rows} == {"no pairable values"}
 
 
 def test_order_of_rows_and_names_do_not_matter(tmp_path: Path) -> None:
@@ -231,9 +247,8 @@ def test_printed_table(tmp_path: Path) -> None:
                 for r in records
                 if (r["condition"], r["unit"], r["scores"]) == (condition, row[0].text, scores)
             )
-            assert entry.text == f"{record['alpha']:.3f} [{record['low']:.3f}, {record['high']:.3f}]".replace(
-                "-", "−"
-            )
+            span = f"[{record['low']:.3f}, {record['high']:.3f}] n={record['units']}"
+            assert entry.text == f"{record['alpha']:.3f} {span}".replace("-", "−")
             assert (entry.mark == "●") == (record["alpha"] >= 0.667) == record["reliable"]
 
 

@@ -171,7 +171,7 @@ def test_nothing_rated() -> None:
 
 def test_clusters_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     values = {"a-src": 0.9, "b-src": 0.8, "c-src": 0.8, "d-src": 0.5, "e-src": None, "f-src": 0.4}
-    # c is worse than a, not than b; d is compared with c only; f with c and d.
+    # c is worse than a and takes b, which it ties with, along; f is worse than c.
     differ = {("a-src", "c-src"), ("c-src", "f-src")}
     board = made(1)
     match = contest(board, Statistic.ACCURACY)
@@ -186,12 +186,14 @@ def test_clusters_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Contest, "compare", fixed)
     metrics = tuple(scores(label[0], board["good"]) for label in reversed(values))
     found = cluster_metrics(match, metrics, 0.05)
-    assert found.ranks == {"a-src": 1, "b-src": 1, "c-src": 2, "d-src": 2, "e-src": None, "f-src": 3}
+    assert found.ranks == {"a-src": 1, "b-src": 2, "c-src": 2, "d-src": 2, "e-src": None, "f-src": 3}
     assert [(each.first[0], each.second[0]) for each in found.comparisons] == [
         ("a", "b"),
         ("a", "c"),
         ("b", "c"),
+        ("b", "d"),
         ("c", "d"),
+        ("b", "f"),
         ("c", "f"),
         ("d", "f"),
     ]

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 from statsmodels.regression.mixed_linear_model import MixedLM
 from statsmodels.stats.multitest import multipletests
 
@@ -179,7 +180,7 @@ def test_spread_is_in_sds_of_the_original_outputs(write: Make, row: Make, about:
     assert cell.mean == pytest.approx(raw.mean() / originals.std(ddof=1))
 
 
-def test_few_reactions_are_warned_of_and_the_bootstrap_stands_beside(
+def test_unreliable_are_warned_of_and_the_bootstrap_stands_beside(
     write: Make, row: Make, about: Make
 ) -> None:
     rng = np.random.default_rng(5)
@@ -188,7 +189,7 @@ def test_few_reactions_are_warned_of_and_the_bootstrap_stands_beside(
     ]
     deltas = read(write(rows, [about("judge")]))
     cell = sensitivity(deltas, SensitivityOptions()).cells[0]
-    assert (cell.reacting, cell.zero_share, cell.few_reactions) == (12, 0.8, True)
+    assert (cell.reacting, cell.zero_share, cell.unreliable) == (12, 0.8, True)
     assert cell.reacting < FEW_REACTIONS
     part = deltas.metrics[0].cells["error", "typo"]
     expected = bootstrap_t(part.deltas, part.segments, rng=np.random.default_rng(0))
@@ -200,7 +201,7 @@ def test_few_reactions_are_warned_of_and_the_bootstrap_stands_beside(
 
 def test_many_reactions_need_no_bootstrap(deltas: DeltaTable) -> None:
     cell = by_key(sensitivity(deltas, SensitivityOptions()))["chrf", "negation"]
-    assert (cell.few_reactions, cell.bootstrap_t_log10_p) == (False, None)
+    assert (cell.unreliable, cell.bootstrap_t_log10_p) == (False, None)
 
 
 def test_parts_by_a_factor_share_one_scale(write: Make, sample: Sample) -> None:
@@ -274,3 +275,23 @@ def test_unequal_spreads_are_warned_of(write: Make, row: Make, about: Make) -> N
     assert any(note.startswith("SDs of cells range from") for note in as_report(table).notes)
     even = sensitivity(read(write(rows[:60], [about("chrf")], name="even")), SensitivityOptions())
     assert even.uneven is None
+
+
+def test_skewed_deltas_are_warned_of(write: Make, row: Make, about: Make) -> None:
+    """One large reaction for every nine small ones the other way: 60 segments react, 300 are not enough."""
+    effects = [9.0 if i % 10 == 0 else -1.0 for i in range(60)] + [0.0] * 240
+    rows = [row(str(i), "typo", "error", {0: (effect, 0.0)}) for i, effect in enumerate(effects)]
+    deltas = read(write(rows, [about("judge")]))
+    cell = sensitivity(deltas, SensitivityOptions()).cells[0]
+    skewness = stats.skew(effects)
+    assert 25 * skewness**2 > 300
+    assert (cell.reacting, cell.unreliable) == (60, True)
+    # The interval goes by the bootstrap where the test does, in the model that it is made for.
+    chosen = sensitivity(deltas, SensitivityOptions(bootstrap_t=True)).cells[0]
+    part = deltas.metrics[0].cells["error", "typo"]
+    expected = bootstrap_t(part.deltas, part.segments, rng=np.random.default_rng(0))
+    assert expected is not None
+    sd = part.deltas.std(ddof=1)
+    assert (chosen.low, chosen.high) == pytest.approx([end / sd for end in expected.interval(0.95)])  # type: ignore[operator]
+    joint = sensitivity(deltas, SensitivityOptions(bootstrap_t=True, model=Model.JOINT)).cells[0]
+    assert joint.log10_p == sensitivity(deltas, SensitivityOptions(model=Model.JOINT)).cells[0].log10_p

@@ -51,20 +51,30 @@ def test_three_factors_by_the_formula() -> None:
 def test_one_factor_is_the_one_way_answer_and_a_factor_of_one_level_says_nothing() -> None:
     values, factors = simulated()
     alone = multiway_mean(values, factors[:1])
-    assert alone == cluster_mean(values, factors[0], correction="CR1")
+    plain = cluster_mean(values, factors[0], correction="CR1")
+    assert (alone.n, alone.df, alone.clusters, alone.state) == (plain.n, plain.df, plain.clusters, "ok")
+    assert (alone.mean, alone.se) == pytest.approx((plain.mean, plain.se))
     assert multiway_mean(values, [factors[0], [0] * len(values)]) == alone
     # A factor given twice changes nothing.
     assert multiway_mean(values, [factors[0], factors[0]]).se == pytest.approx(alone.se)
 
 
-def test_never_below_a_one_way_error() -> None:
+def test_with_two_factors_it_is_the_two_way_mean() -> None:
     for seed in range(20):
         values, factors = simulated(seed)
         values = np.random.default_rng(seed).normal(size=len(values))
-        found = multiway_mean(values, factors)
-        ways = [cluster_mean(values, factor, correction="CR1").se or 0.0 for factor in factors]
-        assert found.se is not None
-        assert found.se >= max(ways) - 1e-12
+        found, other = multiway_mean(values, factors[:2]), two_way_mean(values, *factors[:2])
+        assert (found.mean, found.se, found.df) == pytest.approx((other.mean, other.se, other.df))
+
+
+def test_weights_are_repetitions_within_every_cluster() -> None:
+    values, factors = simulated()
+    weights = np.random.default_rng(1).integers(1, 4, len(values))
+    repeated = [np.repeat(factor, weights).tolist() for factor in factors]
+    whole = multiway_mean(np.repeat(values, weights), repeated)
+    found = multiway_mean(values, factors, weights.astype(float))
+    assert (found.mean, found.df) == (pytest.approx(whole.mean), whole.df)
+    assert found.se == pytest.approx(whole.se)
 
 
 def test_named_states() -> None:

@@ -59,10 +59,22 @@ def test_by_hand() -> None:
     assert (found.df, found.cells) == (1.0, 4)
 
 
-def test_nested_clusters_leave_the_coarser() -> None:
-    coarse = [number // 50 for number in range(200)]
-    found = two_way_mean(VALUES, coarse, [number // 10 for number in range(200)])
-    assert found.se == pytest.approx(cluster_mean(VALUES, coarse, correction="CR1").se, rel=1e-12)
+def test_nested_clusters_leave_the_coarser_or_what_the_finer_have_themselves() -> None:
+    ways = [[number // size for number in range(200)] for size in (50, 10)]
+    found = two_way_mean(VALUES, *ways)
+    errors = [cluster_mean(VALUES, way, correction="CR1").se or 0.0 for way in ways]
+    assert found.se == pytest.approx(max(errors), rel=1e-12)
+
+
+def test_independent_values_keep_the_error_of_the_combinations() -> None:
+    """The difference of variances may fall far below that of values without any clusters."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        values, rows, columns = rng.normal(size=120), rng.integers(0, 12, 120), rng.integers(0, 12, 120)
+        cells = cluster_mean(values, 12 * rows + columns, correction="CR1")
+        found = two_way_mean(values, rows, columns)
+        if found.variance_from == "two-way":
+            assert (found.se or 0.0) >= (cells.se or 0.0) - 1e-12
 
 
 def test_a_variance_that_is_not_positive_says_so() -> None:
@@ -75,7 +87,8 @@ def test_a_variance_that_is_not_positive_says_so() -> None:
     assert found.se == pytest.approx(cluster_mean(values, rows, correction="CR1").se)
     assert found.df == 1.0
     assert combine(1.0, 2.0, 3.0) == (2.0, "second clustering")
-    assert combine(1.0, 2.0, 2.5) == (0.5, "two-way")
+    assert combine(1.0, 2.0, 2.5) == (2.5, "two-way")
+    assert combine(2.0, 2.0, 1.0) == (3.0, "two-way")
 
 
 def test_below_one_way_is_told() -> None:
