@@ -41,6 +41,7 @@ format: $(VENV)/.test
 benchmarks: $(VENV)/.test
 	$(BIN)/python benchmarks/surface.py
 	$(BIN)/python benchmarks/build.py
+	$(BIN)/python benchmarks/statistics.py
 
 clean:
 	rm -rf out .pytest_cache .mypy_cache .ruff_cache .hypothesis

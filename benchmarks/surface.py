@@ -19,7 +19,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+# In the place of this folder, whose statistics.py would stand for Python's own: sacrebleu imports that.
+sys.path[0] = str(ROOT)
 
 from challenge_sets import ChallengeSet, Edit, Generator, Pair, SetWriter, Span, Translation  # noqa: E402
 

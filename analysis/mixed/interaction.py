@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from analysis.mixed.design import Cells, cross_cells, effects, independent
 from analysis.mixed.exact import MixedFit, State, fit_sums
 from analysis.mixed.sufficient import CellSums, cell_sums
+from analysis.mixed.threads import one_thread
 from analysis.statistics.significance import log10_chi2_sf
 
 Fitter = Callable[[NDArray[np.float64] | None, bool], MixedFit]
@@ -100,8 +101,9 @@ def compare(
 
     Degrees of freedom come from the ranks, so that missing cells are allowed for.
     """
-    base = independent(reduced)
-    extra = independent(np.eye(base.shape[0]) if full is None else full, beside=base)
+    with one_thread():
+        base = independent(reduced)
+        extra = independent(np.eye(base.shape[0]) if full is None else full, beside=base)
     df = extra.shape[1]
     if df == 0:
         return Interaction(None, None, "no effect is left to test: too few levels or cells")
@@ -113,7 +115,8 @@ def compare(
     # Rounding may put the larger model a hair below the smaller.
     ratio = max(0.0, 2.0 * (large.log_likelihood - small.log_likelihood))
     beta, covariance = tested.beta[-df:], tested.covariance[-df:, -df:]
-    wald = float(beta @ np.linalg.solve(covariance, beta))
+    with one_thread():
+        wald = float(beta @ np.linalg.solve(covariance, beta))
     return Interaction(
         ChiSquare(ratio, df, log10_chi2_sf(ratio, df)), ChiSquare(wald, df, log10_chi2_sf(wald, df))
     )

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.mixed.design import cross_cells, effects, independent
+from analysis.mixed.threads import one_thread
 from analysis.statistics.estimates import ROUNDING, Correction
 from analysis.statistics.significance import log10_f_sf
 
@@ -80,6 +81,16 @@ def interaction_wald(
     common, rejects far too often once q is a sizeable part of the segments. Not tested where η ≤ q - 1, or
     where contrasts do not vary between segments.
     """
+    with one_thread():
+        return _interaction_wald(values, conditions, metrics, segments)
+
+
+def _interaction_wald(
+    values: NDArray[np.float64],
+    conditions: NDArray[np.intp],
+    metrics: NDArray[np.intp],
+    segments: NDArray[np.intp],
+) -> RobustWald:
     cells = cross_cells([conditions, metrics])
     additive = independent(effects(cells.levels, (0,), (1,)))
     # Contrasts that every additive pattern of the cells leaves at zero.

@@ -13,7 +13,7 @@ def one_thread() -> AbstractContextManager[Any]:
     Threads that wait for one another over matrices of a few hundred rows cost more than they bring: a fit of
     0.04 s took 9 s on two cores that had something else to do.
     """
-    return _controller().limit(limits=1)  # type: ignore[no-any-return]
+    return _controller().limit(limits=1)
 
 
 @cache
