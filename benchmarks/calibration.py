@@ -20,8 +20,9 @@ from pathlib import Path
 import numpy as np
 
 ROOT = Path(__file__).resolve().parents[1]
-for folder in (ROOT, ROOT / "benchmarks"):
-    sys.path.insert(0, str(folder))
+HERE = ROOT / "benchmarks"
+# Last, not first: a file of this folder has the name of a module of Python's own.
+sys.path[:] = [str(ROOT), *(entry for entry in sys.path if Path(entry).resolve() != HERE), str(HERE)]
 
 from calibration_core import Scenario, Test  # noqa: E402
 from calibration_judgements import JUDGEMENTS  # noqa: E402
