@@ -31,6 +31,13 @@ class TextColumn:
     levels: tuple[str, ...]
     codes: NDArray[np.intp]
 
+    def by_name(self) -> TextColumn:
+        """The same column with its levels in alphabetical order: nothing then depends on which came first."""
+        order = sorted(range(len(self.levels)), key=self.levels.__getitem__)
+        place = np.empty(len(order), dtype=np.intp)
+        place[np.array(order, dtype=np.intp)] = np.arange(len(order))
+        return TextColumn(tuple(self.levels[number] for number in order), place[self.codes])
+
 
 @dataclass(frozen=True, slots=True)
 class LongTable:

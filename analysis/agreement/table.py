@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from analysis.agreement.alpha import Alpha, Level, krippendorff_alpha
 from analysis.judgements import Judgements
-from analysis.long_table import TextColumn
 from analysis.statistics.estimates import ROUNDING
 from challenge_sets import InputError
 
@@ -109,14 +108,14 @@ def alpha_table(
     if annotator is None or not any(annotator.levels):
         raise InputError("no score has an annotator: agreement is between annotators", path=judgements.path)
     scored = _Scored(
-        condition=_by_name(judgements.condition),
-        system=_by_name(judgements.system),
-        doc=_by_name(judgements.doc),
-        segment=_by_name(judgements.segment),
-        annotator=_by_name(annotator),
+        condition=judgements.condition.by_name().codes,
+        system=judgements.system.by_name().codes,
+        doc=judgements.doc.by_name().codes,
+        segment=judgements.segment.by_name().codes,
+        annotator=annotator.by_name().codes,
         score=judgements.score,
     )
-    metric_codes = _by_name(judgements.metric)
+    metric_codes = judgements.metric.by_name().codes
     conditions, annotators = sorted(judgements.condition.levels), sorted(annotator.levels)
     rows: list[AlphaRow] = []
     without_z: set[str] = set()
@@ -223,15 +222,6 @@ def _paired_annotators(scored: _Scored, units: NDArray[np.intp]) -> int:
     known = ~np.isnan(scored.score)
     paired = np.bincount(units[known], minlength=int(units.max()) + 1)[units] > 1
     return int(np.unique(scored.annotator[known & paired]).size)
-
-
-def _by_name(column: TextColumn) -> NDArray[np.intp]:
-    """Codes in the order of the names, so that nothing depends on which came first."""
-    place = np.empty(len(column.levels), dtype=np.intp)
-    place[np.array(sorted(range(len(column.levels)), key=column.levels.__getitem__), dtype=np.intp)] = (
-        np.arange(len(column.levels))
-    )
-    return place[column.codes]
 
 
 def _codes(*columns: NDArray[np.intp]) -> NDArray[np.intp]:

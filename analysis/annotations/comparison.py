@@ -15,10 +15,9 @@ from analysis.statistics.estimates import (
     EquivalenceTest,
     check_bounds,
     cluster_mean,
-    equivalence_verdict,
+    equivalence_test,
     interval,
     smallest_detectable,
-    t_test,
     tost,
 )
 from analysis.statistics.multiway import multiway_mean
@@ -210,12 +209,7 @@ def _test(
     estimate = multiway_mean(
         np.array(differences, dtype=np.float64), list(factors.values()), np.array(weights)
     )
-    if estimate.mean is None or estimate.se is None or estimate.df is None:
-        return EquivalenceTest(estimate, None, None, estimate.state), used
-    within = tost(estimate.mean, estimate.se, estimate.df, -margin, margin)
-    difference = t_test(estimate.mean, estimate.se, estimate.df)
-    verdict = equivalence_verdict(difference, within.log10_p, alpha)
-    return EquivalenceTest(estimate, within, difference, verdict), used
+    return equivalence_test(estimate, -margin, margin, alpha=alpha), used
 
 
 def _side(

@@ -97,7 +97,7 @@ def read_pairs(path: str | Path) -> PairTable:
         optional=("doc", "annotator", "domain", "metric"),
         sparse=("annotator",),
     )
-    text = {name: _sorted(column) for name, column in table.text.items()}
+    text = {name: column.by_name() for name, column in table.text.items()}
     domain = table.text.get("domain")
     whole = ScorePairs(
         metric=None,
@@ -157,13 +157,13 @@ def pairs_from_judgements(judgements: Judgements, first: str = FIRST, second: st
 def _pair_source(
     judgements: Judgements, metric: str, chosen: NDArray[np.bool_], second_side: NDArray[np.bool_]
 ) -> ScorePairs:
-    doc = _sorted(judgements.doc).codes[chosen]
+    doc = judgements.doc.by_name().codes[chosen]
     side = second_side[chosen].astype(np.intp)
     score = judgements.score[chosen]
     unit = joint_codes(judgements.system.codes[chosen], doc, judgements.segment.codes[chosen])
     annotator = None
     if judgements.annotator is not None:
-        annotator = _annotators(metric, _sorted(judgements.annotator), chosen, judgements.path)
+        annotator = _annotators(metric, judgements.annotator.by_name(), chosen, judgements.path)
     paired_by: PairedBy = "unit"
     key = unit
     if annotator is not None:
@@ -217,14 +217,6 @@ def _table(key: Codes, side: Codes, weights: NDArray[np.float64] | None) -> NDAr
     size = 2 * (int(key.max(initial=-1)) + 1)
     flat = np.bincount(2 * key + side, weights=weights, minlength=size)
     return flat.reshape(-1, 2).astype(np.float64)
-
-
-def _sorted(column: TextColumn) -> TextColumn:
-    """The same column with its levels in alphabetical order, so that nothing depends on the order of rows."""
-    order = sorted(range(len(column.levels)), key=lambda place: column.levels[place])
-    new = np.empty(len(order), dtype=np.intp)
-    new[order] = np.arange(len(order))
-    return TextColumn(tuple(column.levels[place] for place in order), new[column.codes])
 
 
 def _annotators(metric: str, names: TextColumn, chosen: NDArray[np.bool_], path: Path) -> Codes | None:

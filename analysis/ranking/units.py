@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.judgements import Judgements
-from analysis.long_table import TextColumn
 from analysis.statistics.estimates import ROUNDING
 
 
@@ -101,27 +100,34 @@ class Block:
 
 def unit_table(judgements: Judgements) -> UnitTable:
     """Number the units of a table of judgements; neither the order of rows nor of names matters."""
-    metrics, metric = _by_name(judgements.metric)
-    conditions, condition = _by_name(judgements.condition)
-    systems, system = _by_name(judgements.system)
-    documents, doc = _by_name(judgements.doc)
-    segments, segment = _by_name(judgements.segment)
-    keys, unit = np.unique(doc * len(segments) + segment, return_inverse=True)
+    metric, condition, system, doc, segment = (
+        column.by_name()
+        for column in (
+            judgements.metric,
+            judgements.condition,
+            judgements.system,
+            judgements.doc,
+            judgements.segment,
+        )
+    )
+    keys, unit = np.unique(doc.codes * len(segment.levels) + segment.codes, return_inverse=True)
     domains: tuple[str, ...] = ()
-    domain = np.zeros(len(documents), dtype=np.intp)
+    domain = np.zeros(len(doc.levels), dtype=np.intp)
     if judgements.domain is not None:
-        domains, codes = _by_name(judgements.domain)
-        domain[doc] = codes
+        named = judgements.domain.by_name()
+        domains = named.levels
+        domain[doc.codes] = named.codes
+    row = condition.codes * len(system.levels) + system.codes
     return UnitTable(
-        metrics=metrics,
-        conditions=conditions,
-        systems=systems,
-        documents=documents,
+        metrics=metric.levels,
+        conditions=condition.levels,
+        systems=system.levels,
+        documents=doc.levels,
         domains=domains,
-        document=(keys // len(segments)).astype(np.intp),
+        document=(keys // len(segment.levels)).astype(np.intp),
         domain=domain,
-        metric_code=metric,
-        cell=(condition * len(systems) + system) * keys.size + unit.reshape(-1),
+        metric_code=metric.codes,
+        cell=row * keys.size + unit.reshape(-1),
         score=judgements.score,
     )
 
@@ -151,11 +157,3 @@ def complete_block(table: UnitTable, metric: str) -> Block:
         document=table.document[whole],
         values=scores[chosen][:, :, whole],
     )
-
-
-def _by_name(column: TextColumn) -> tuple[tuple[str, ...], NDArray[np.intp]]:
-    """Sorted names, and codes in their order: nothing depends on which came first."""
-    order = sorted(range(len(column.levels)), key=column.levels.__getitem__)
-    place = np.empty(len(order), dtype=np.intp)
-    place[np.array(order, dtype=np.intp)] = np.arange(len(order))
-    return tuple(column.levels[number] for number in order), place[column.codes]

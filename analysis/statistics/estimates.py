@@ -189,8 +189,14 @@ def paired_equivalence(
     The verdict is one of ``Equivalence``, or ``degenerate``, ``too few`` or ``no data`` where no test
     is possible; then no p-value is given. Missing differences are counted in the estimate.
     """
+    return equivalence_test(cluster_mean(differences, clusters), low, high, alpha=alpha)
+
+
+def equivalence_test(
+    estimate: MeanEstimate, low: float, high: float, *, alpha: float = 0.05
+) -> EquivalenceTest:
+    """TOST and difference test of an estimated mean, bounds in its unit; see ``paired_equivalence``."""
     check_bounds(low, high)
-    estimate = cluster_mean(differences, clusters)
     if estimate.mean is None or estimate.se is None or estimate.df is None:
         return EquivalenceTest(estimate, None, None, estimate.state)
     test = tost(estimate.mean, estimate.se, estimate.df, low, high)

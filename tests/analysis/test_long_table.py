@@ -131,3 +131,14 @@ def test_what_is_written_comes_back_whatever_the_chunk(tmp_path_factory, rows) -
     lines = path.read_bytes().decode().split("\n")
     for row, (name, _) in enumerate(rows):
         assert name.split("\n")[0][:1] in lines[line_of(path, row) - 1] or name.startswith(("\n", '"'))
+
+
+@pytest.mark.parametrize(
+    ("value", "problem"), [("1e308", "too large to compute with"), ("inf", "not a finite")]
+)
+def test_numbers_that_overflow_are_refused_with_their_line(tmp_path: Path, value: str, problem: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(f"value\n1\n\n{value}\n", encoding="utf-8")
+    with pytest.raises(InputError, match=problem) as error:
+        read_long_table(path, numbers=("value",))
+    assert ":4" in str(error.value)

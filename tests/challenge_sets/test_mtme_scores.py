@@ -85,3 +85,12 @@ def test_score_files_are_found_by_name(tmp_path: Path) -> None:
         "a.b": {"sys": humans / "en-de.a.b.sys.score"},
     }
     assert metric_score_files(tmp_path, "en-ko") == {} == human_score_files(tmp_path, "en-ko")
+
+
+@pytest.mark.parametrize("value", ["1e308", "-1e101", "inf", "nan"])
+def test_a_score_too_large_to_compute_with_is_refused(tmp_path: Path, value: str) -> None:
+    path = tmp_path / "m.seg.score"
+    path.write_text(f"a\t1.0\na\t{value}\n", encoding="utf-8")
+    with pytest.raises(InputError, match="a score a finite number") as error:
+        read_segment_scores(path)
+    assert ":2" in str(error.value)

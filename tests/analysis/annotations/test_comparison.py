@@ -133,3 +133,25 @@ def test_published_campaigns_against_statsmodels(campaigns: Mapping[str, Campaig
     with (data / "esa_wmt23_ende" / "Annotators_mapping.csv").open(encoding="utf-8-sig") as stream:
         people = {row["AnnotatorID"] for row in csv.DictReader(stream) if row["protocol"] == "ESA"}
     assert found.test.estimate.df == len(people) - 1 == 7
+
+
+def test_several_annotators_of_an_output_are_each_a_cluster(annotation: Make) -> None:
+    """Two of six people annotate each output on either side, and mark more or fewer errors as they are."""
+    omission = ErrorSpan(None, None, "minor")
+    rng = np.random.default_rng(4)
+    found = []
+    for _ in range(150):
+        strictness = rng.poisson(3, 6)
+        conditions: dict[str, list[Annotation]] = {"DOC": [], "MIX": []}
+        for line in range(60):
+            for side in conditions.values():
+                for person in rng.choice(6, 2, replace=False):
+                    errors = int(rng.poisson(0.5) + strictness[person])
+                    own = {"doc": f"d{line // 3}", "login": f"l{person}"}
+                    side.append(annotation(line, spans=(omission,) * errors, **own))
+        every = by_variant(compare_conditions(conditions, NOBODY))[Variant.ALL]
+        assert every.clustered_by == ("document", "annotator of the first", "annotator of the second")
+        assert every.test.log10_p_difference is not None
+        found.append(every.test.log10_p_difference < np.log10(0.05))
+    # With every pair of people a cluster of its own, over 40 % of these nulls were rejected.
+    assert sum(found) <= 18

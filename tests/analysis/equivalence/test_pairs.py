@@ -151,3 +151,27 @@ def test_wrong_judgements(tmp_path: Path, text: str, names: dict[str, str], prob
 def test_joint_codes_do_not_overflow() -> None:
     large = np.array([0, 2**40, 2**40], dtype=np.intp)
     assert joint_codes(large, large, large).tolist() == [0, 1, 1]
+
+
+def test_a_chance_meeting_does_not_throw_other_units_away(tmp_path: Path) -> None:
+    """Forty units seen by other people under MIX than under DOC, one of them by the same person, too."""
+    lines = [
+        f"{condition},s,d{unit // 4},{unit},{person}{unit % 5},human,news,{50 + unit}"
+        for unit in range(40)
+        for condition, person in (("DOC", "a"), ("MIX", "b"))
+    ]
+    lines.append("MIX,s,d0,0,a0,human,news,90")
+    (source,) = judged(tmp_path, HEADER + "\n".join(lines) + "\n").sources
+    assert (source.paired_by, source.annotator, source.first.size) == ("unit mean", None, 40)
+    assert source.unmatched == 0
+
+
+def test_most_units_by_one_annotator_pair_by_annotator(tmp_path: Path) -> None:
+    lines = [
+        f"{condition},s,d{unit // 4},{unit},{'b' if unit > 30 and condition == 'MIX' else 'a'},human,news,50"
+        for unit in range(40)
+        for condition in ("DOC", "MIX")
+    ]
+    (source,) = judged(tmp_path, HEADER + "\n".join(lines) + "\n").sources
+    assert source.paired_by == "annotator"
+    assert source.unmatched == 2 * 9

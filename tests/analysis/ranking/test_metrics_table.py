@@ -194,3 +194,10 @@ def test_wmt23(data: Path) -> None:
     for record in found.values():
         if record["metric"] not in ("BLEU", "chrF"):
             assert record["tested"] == record["system_pairwise_accuracy"]
+
+
+def test_constant_human_scores_are_refused() -> None:
+    board = made()
+    flat = replace(board.gold, segments=np.where(np.isnan(board.gold.segments), NAN, 1.0))
+    with pytest.raises(InputError, match="every human score of mqm is 1"):
+        rank_metrics(replace(board, gold=flat), FEW)
