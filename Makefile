@@ -2,7 +2,11 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+# What neural metrics need does not go together with the newest numpy: an environment of their own.
+NEURAL := .venv-neural
+INSTALL := -m pip --disable-pip-version-check install --quiet
+PIP := $(BIN)/python $(INSTALL)
+NEURAL_PIP := $(NEURAL)/bin/python $(INSTALL) -c constraints/neural.txt
 DEMO := out/demo
 
 .PHONY: demo test check format benchmarks clean english neural
@@ -17,17 +21,29 @@ $(VENV)/.test: $(VENV)/.core constraints/test.txt constraints/english.txt
 	$(PIP) -c constraints/test.txt -e ".[test]"
 	touch $@
 
-# Extras with constraints of their own: parses of English, neural metrics.
-english neural: %: $(VENV)/.core constraints/%.txt
-	$(PIP) -c constraints/$*.txt -e ".[$*]"
+$(NEURAL)/.neural: pyproject.toml constraints/neural.txt
+	test -x $(NEURAL)/bin/python || $(PYTHON) -m venv $(NEURAL)
+	$(NEURAL_PIP) -e ".[neural]"
+	touch $@
+
+$(NEURAL)/.test: $(NEURAL)/.neural
+	$(NEURAL_PIP) pytest hypothesis
+	touch $@
+
+# Parses of English, in the environment of the core.
+english: $(VENV)/.core constraints/english.txt
+	$(PIP) -c constraints/english.txt -e ".[english]"
+
+neural: $(NEURAL)/.neural
 
 demo: $(VENV)/.core
 	$(BIN)/python -m perturb build --format jsonl --input challenge_sets/data/translations.jsonl --target-lang en --out $(DEMO)
 	$(BIN)/python -m metrics score --set $(DEMO) --metrics bleu,chrf,chrf++,length,random,source-copy --out $(DEMO)/scores
 	$(BIN)/python -m analysis sensitivity --set $(DEMO) --scores $(DEMO)/scores --out $(DEMO)/tables
 
-test: check
+test: check $(NEURAL)/.test
 	$(BIN)/python -m pytest
+	$(NEURAL)/bin/python -m pytest tests/metrics/neural
 
 check: $(VENV)/.test
 	$(BIN)/ruff check .
@@ -38,10 +54,11 @@ format: $(VENV)/.test
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-benchmarks: $(VENV)/.test
+benchmarks: $(VENV)/.test $(NEURAL)/.test
 	$(BIN)/python benchmarks/surface.py
 	$(BIN)/python benchmarks/build.py
 	$(BIN)/python benchmarks/statistics.py
+	$(NEURAL)/bin/python benchmarks/neural.py
 
 clean:
 	rm -rf out .pytest_cache .mypy_cache .ruff_cache .hypothesis

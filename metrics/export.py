@@ -37,7 +37,9 @@ def export_mtme(challenge_set: ChallengeSet, scores: str | Path, out: str | Path
         language_pair = pair_of_target.get(metric.target_lang)
         if language_pair is None:
             continue
-        path = segment_score_path(Path(out), language_pair, metric.name, _reference(metric, challenge_set))
+        # The name of a metric may hold a path or a hub id, and what a file's name may not.
+        name = quote(metric.name, safe="+")
+        path = segment_score_path(Path(out), language_pair, name, _reference(metric, challenge_set))
         if path in written:
             raise InputError(
                 f"two signatures of {metric.name} would share {path.name}",

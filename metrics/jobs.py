@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from challenge_sets import ChallengeSet, InputError
 from challenge_sets.sets import PAIRS
-from metrics.base import Metric, MetricAbout, Settings
+from metrics.base import Metric, MetricAbout
 from metrics.cells import OWN_REFERENCE, Cells, Kind
 from metrics.registry import METRICS
+from metrics.requests import ModelOptions, Settings
 
 _SYSTEMS_NAMED = 8
 
@@ -21,10 +22,16 @@ class Job:
     name: str
     settings: Settings
     about: MetricAbout
+    batch: int
+    devices: tuple[str, ...] = ()
+    model_key: str = ""
 
-    def make(self) -> Metric:
-        """The metric object; every process makes its own."""
-        return METRICS[self.name](self.settings)
+    def make(self, device: str | None = None) -> Metric:
+        """The metric object; every process makes its own, on its own device if there are several."""
+        settings = self.settings
+        if device is not None:
+            settings = replace(settings, model=replace(settings.model, device=device))
+        return METRICS[self.name].configured(settings.model)(settings)
 
     @property
     def kind(self) -> Kind:
@@ -34,7 +41,7 @@ class Job:
 
 def kind_of(about: MetricAbout) -> Kind:
     """The kind of inputs that a metric takes."""
-    return Kind(about.target_lang, about.inputs, about.pseudo_reference)
+    return Kind(about.target_lang, about.inputs, about.pseudo_reference, about.reach)
 
 
 @dataclass(slots=True)
@@ -48,14 +55,18 @@ class _UnderTest:
 
 
 def plan_jobs(
-    challenge_set: ChallengeSet, cells: Cells, names: Sequence[str], pseudo_reference: str | None
+    challenge_set: ChallengeSet,
+    cells: Cells,
+    names: Sequence[str],
+    pseudo_reference: str | None,
+    model: ModelOptions,
 ) -> list[Job]:
     """One job for each metric and each target language under test.
 
     Raises ``InputError`` for an unknown metric or pseudo-reference system, a set without pairs, and a metric
     that needs a reference where no pair has one; ``MissingExtraError`` where a dependency is not installed.
     """
-    classes = [METRICS[name] for name in dict.fromkeys(names)]
+    classes = [METRICS[name].configured(model) for name in dict.fromkeys(names)]
     if not classes:
         raise InputError("no metric named", hint=f"known: {', '.join(METRICS)}")
     if pseudo_reference is not None and pseudo_reference not in cells.systems:
@@ -73,9 +84,24 @@ def plan_jobs(
     jobs = []
     for metric in classes:
         for language in sorted(found.languages):
-            settings = Settings(language, pseudo_reference if "reference" in metric.needs else None)
-            jobs.append(Job(metric.name, settings, MetricAbout.of(metric(settings))))
+            stand_in = pseudo_reference if "reference" in metric.needs else None
+            settings = Settings(language, stand_in, model)
+            made = metric(settings)
+            jobs.append(
+                Job(metric.name, settings, MetricAbout.of(made), made.batch, made.devices(), made.model_key)
+            )
+    _check_revision(jobs, model)
     return jobs
+
+
+def _check_revision(jobs: Sequence[Job], model: ModelOptions) -> None:
+    models = {job.model_key: job.name for job in jobs if job.model_key}
+    if model.revision is not None and len(models) != 1:
+        named = ", ".join(models.values()) or "no model at all"
+        raise InputError(
+            f"a revision belongs to one checkpoint, but the metrics need {named}",
+            hint="score them one after the other; the table takes up all of them",
+        )
 
 
 def _look(challenge_set: ChallengeSet, cells: Cells, pseudo_reference: str | None) -> _UnderTest:

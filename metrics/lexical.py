@@ -17,9 +17,10 @@ from sacrebleu.metrics.ter import TER
 
 from challenge_sets import MissingExtraError
 from challenge_sets.languages import same_language
-from metrics.base import Answer, Metric, Need, Request, Settings, extra_available
+from metrics.base import Metric, Need, extra_available
 from metrics.ngrams import ReferenceGrams
 from metrics.registry import METRICS
+from metrics.requests import Answer, Request, Settings
 
 # Batches arrive sorted by reference, so that a few statistics kept are as good as all.
 _REFERENCES_KEPT = 64

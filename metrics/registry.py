@@ -5,5 +5,7 @@ from __future__ import annotations
 from challenge_sets.registry import Registry
 from metrics.base import Metric
 
-METRICS: Registry[Metric] = Registry("metric", Metric, modules=("metrics.lexical", "metrics.sentinels"))
+METRICS: Registry[Metric] = Registry(
+    "metric", Metric, modules=("metrics.lexical", "metrics.neural.named", "metrics.sentinels")
+)
 """Every metric by name; ``METRICS[name](settings)`` makes one."""

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import json
-from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from challenge_sets import SIDES, ChallengeSet, Status
+from challenge_sets import ChallengeSet, InputError
 from challenge_sets.console import progress
 from challenge_sets.files import dump_json
 from challenge_sets.parallel import chunked, default_workers, ordered_map
-from metrics.base import MetricAbout, Request
-from metrics.cells import OWN_REFERENCE, Cells, Column, Kind, why_not
+from metrics.base import MetricAbout
+from metrics.cells import OWN_REFERENCE, Cells, Kind
 from metrics.jobs import Job, kind_of, plan_jobs
-from metrics.scoring import Batch, score_batch, start_scorer, stop_scorer
+from metrics.requests import ModelOptions, Request
+from metrics.rows import Answers
+from metrics.scoring import Batch, Seats, score_batch, start_scorer, stop_scorer
 from metrics.store import STORE, Store
 from metrics.tables import Cell, write_scores
 
 # Requests sorted together: equal references end up side by side, and few of them are held at once.
 WINDOW = 8192
-BATCH = 128
 # Below this many pairs starting processes takes longer than scoring.
 _SMALL_SET = 1000
 
@@ -39,6 +39,8 @@ class Tally:
     to_score: int = 0
     characters: int = 0
     """Characters of the hypotheses to score."""
+    screened: int = 0
+    """Texts to score that will get no score, such as those beyond the limit; counted before scoring."""
 
     @property
     def duplicates(self) -> int:
@@ -57,6 +59,8 @@ class MetricResult:
     blind_pairs: int
     missing: int
     """Cells that should hold a score and do not. Pairs of the pseudo-reference itself should not."""
+    unknown_tokens: int = 0
+    """Tokens of the scored texts that the model's vocabulary does not hold, each distinct input once."""
 
     def to_json(self) -> dict[str, Any]:
         """For ``--json``."""
@@ -72,6 +76,8 @@ class MetricResult:
             "from_store": tally.from_store,
             "to_score": tally.to_score,
             "characters": tally.characters,
+            "screened": tally.screened,
+            "unknown_tokens": self.unknown_tokens,
             "counts": self.counts,
             "blind_pairs": self.blind_pairs,
             "missing": self.missing,
@@ -85,35 +91,85 @@ def score_set(
     *,
     pseudo_reference: str | None = None,
     workers: int | None = None,
+    model: ModelOptions | None = None,
 ) -> list[MetricResult]:
     """Score both sides of every pair; write ``scores.csv`` and ``scores.json`` into ``out``.
 
     The table holds everything that this set was ever scored with in ``out``. Only what the store does not
     hold is scored; the result does not depend on ``workers`` (default: all processors, one for a small set).
+    Metrics with a model run one model after the other, in one process a device.
 
     Raises ``InputError`` before anything is written where the set or the metrics cannot be used.
     """
     out = Path(out)
     cells = Cells(challenge_set)
-    jobs = plan_jobs(challenge_set, cells, names, pseudo_reference)
+    jobs = plan_jobs(challenge_set, cells, names, pseudo_reference, model or ModelOptions())
     if workers is None:
         small = challenge_set.manifest["counts"]["pairs"] < _SMALL_SET
         workers = 1 if small else default_workers()
+    tallies = [Tally() for _ in jobs]
+    _refuse_overlong(cells, jobs)
     store = Store(out / STORE)
     try:
-        earlier = [_about(text) for text in store.completed(challenge_set.fingerprint).values()]
-        kinds = {job.kind for job in jobs} | {kind_of(about) for about in earlier}
-        tallies = [Tally() for _ in jobs]
-        batches: Iterator[Batch] = _batches(cells.stream(kinds), jobs, store, tallies)
-        done = ordered_map(
-            score_batch, batches, workers=workers, initializer=start_scorer, initargs=(jobs, out / STORE)
-        )
-        for _ in progress(done, what="scoring (batches)"):
-            pass
+        earlier = {kind_of(_about(text)) for text in store.completed(challenge_set.fingerprint).values()}
+        for numbers in _phases(jobs):
+            kinds = {jobs[number].kind for number in numbers}
+            # The first pass over the texts also finds what the table will need of earlier metrics.
+            stream = cells.stream(kinds | (earlier - cells.columns.keys()))
+            _score_phase(stream, jobs, numbers, store, tallies, workers)
         return _tabulate(challenge_set, cells, jobs, tallies, store, out)
     finally:
-        stop_scorer()
         store.close()
+
+
+def _phases(jobs: Sequence[Job]) -> list[list[int]]:
+    """Numbers of the jobs that run side by side: those without a model first, then one model at a time."""
+    phases: dict[tuple[str, int], list[int]] = {}
+    for number, job in enumerate(jobs):
+        phases.setdefault((job.model_key, job.batch), []).append(number)
+    return [phases[key] for key in sorted(phases, key=lambda key: (key[0] != "", phases[key]))]
+
+
+def _score_phase(
+    stream: Iterable[tuple[Kind, bytes, Request]],
+    jobs: Sequence[Job],
+    numbers: Sequence[int],
+    store: Store,
+    tallies: Sequence[Tally],
+    workers: int,
+) -> None:
+    here = [jobs[number] for number in numbers]
+    devices = here[0].devices
+    done = ordered_map(
+        score_batch,
+        _batches(stream, here, store, [tallies[number] for number in numbers]),
+        workers=len(devices) or workers,
+        initializer=start_scorer,
+        initargs=(here, store.path, Seats(devices)),
+    )
+    what = "scoring" if not devices else f"scoring, {', '.join(dict.fromkeys(job.name for job in here))}"
+    try:
+        for _ in progress(done, what=f"{what} (batches)"):
+            pass
+    finally:
+        stop_scorer()
+
+
+def _refuse_overlong(cells: Cells, jobs: Sequence[Job]) -> None:
+    """Raise ``InputError`` where a text beyond a limit is to be an error, before anything is scored."""
+    strict = [job for job in jobs if job.devices and job.settings.model.overlong == "error"]
+    for job in strict:
+        metric = job.make()
+        stream = (request for _, _, request in cells.stream({job.kind}))
+        for part in chunked(stream, job.batch):
+            for request, answer in zip(part, metric.screen(part), strict=True):
+                if answer is not None and answer.status == "truncated":
+                    text = request.hypothesis or " ".join(each.hypothesis for each in request.document)
+                    raise InputError(
+                        f"{job.name}: a text is too long: {answer.reason}; it begins '{text[:60]}'",
+                        hint="leave such texts out with --overlong exclude, or score them in pieces with "
+                        "--overlong window",
+                    )
 
 
 def plan_set(
@@ -122,16 +178,20 @@ def plan_set(
     out: str | Path,
     *,
     pseudo_reference: str | None = None,
+    model: ModelOptions | None = None,
 ) -> list[MetricResult]:
     """What ``score_set`` would do, without doing any of it; nothing is written, ``out`` need not exist."""
     cells = Cells(challenge_set)
-    jobs = plan_jobs(challenge_set, cells, names, pseudo_reference)
+    jobs = plan_jobs(challenge_set, cells, names, pseudo_reference, model or ModelOptions())
     path = Path(out) / STORE
     store = Store(path, read_only=True) if path.is_file() else None
     try:
         tallies = [Tally() for _ in jobs]
-        for _ in _batches(cells.stream({job.kind for job in jobs}), jobs, store, tallies):
-            pass
+        metrics = [job.make() for job in jobs]
+        for batch in _batches(cells.stream({job.kind for job in jobs}), jobs, store, tallies):
+            for number in batch.jobs:
+                answers = metrics[number].screen(batch.requests)
+                tallies[number].screened += sum(answer is not None for answer in answers)
     finally:
         if store is not None:
             store.close()
@@ -160,7 +220,7 @@ def _batches(
             tallies[number].to_score += len(window) - len(known)
             for key, request in window.items():
                 if key not in known:
-                    tallies[number].characters += len(request.hypothesis)
+                    tallies[number].characters += _characters(request)
                     lacking[key].append(number)
         # A text goes to a process once for all the metrics that still need it.
         groups: dict[tuple[int, ...], list[bytes]] = {}
@@ -168,7 +228,8 @@ def _batches(
             if without:
                 groups.setdefault(tuple(without), []).append(key)
         for numbers, keys in groups.items():
-            for part in chunked(sorted(keys, key=lambda key: _nearness(window[key])), BATCH):
+            size = min(jobs[number].batch for number in numbers)
+            for part in chunked(sorted(keys, key=lambda key: _nearness(window[key])), size):
                 yield Batch(numbers, tuple(part), tuple(window[key] for key in part))
         window.clear()
 
@@ -181,10 +242,14 @@ def _batches(
         yield from empty(kind)
 
 
+def _characters(request: Request) -> int:
+    return len(request.hypothesis) or sum(len(segment.hypothesis) for segment in request.document)
+
+
 def _nearness(request: Request) -> tuple[int, str]:
     """Sorts by length, texts with the same reference (or source) side by side, a text before its variants."""
     anchor = request.reference or request.source or request.hypothesis
-    return len(anchor), anchor
+    return len(anchor) or _characters(request), anchor
 
 
 def _count_cells(cells: Cells, jobs: Sequence[Job], tallies: Sequence[Tally]) -> None:
@@ -217,57 +282,27 @@ def _tabulate(
         if unread:
             for _ in cells.stream(unread):
                 pass
-        tables = ((about, _cells(about, cells, store)) for about in abouts)
-        written = write_scores(out, challenge_set, tables)
+        unknown_tokens: dict[str, int] = {}
+
+        def tables() -> Iterator[tuple[MetricAbout, Iterator[Cell]]]:
+            # One metric's answers are held at a time.
+            for about in abouts:
+                kind = kind_of(about)
+                answers = Answers(about, kind, cells.columns[kind], store)
+                unknown_tokens[about.signature] = answers.unknown_tokens
+                yield about, answers.cells(cells)
+
+        written = write_scores(out, challenge_set, tables())
     by_signature = {each.about.signature: each for each in written.metrics}
     results = []
     for job, tally in zip(jobs, tallies, strict=True):
         each = by_signature[job.about.signature]
         own = 2 * cells.columns[job.kind].original.count(OWN_REFERENCE)
         missing = sum(each.counts.values()) - each.counts.get("ok", 0) - own
-        results.append(MetricResult(job.about, tally, dict(each.counts), each.blind_pairs, missing))
+        unknown = unknown_tokens[job.about.signature]
+        results.append(MetricResult(job.about, tally, dict(each.counts), each.blind_pairs, missing, unknown))
     return results
 
 
 def _about(text: str) -> MetricAbout:
     return MetricAbout.from_json(json.loads(text))
-
-
-class _Answers:
-    """The answers of one metric, by the number of the input."""
-
-    def __init__(self, signature: str, column: Column, store: Store) -> None:
-        keys = list(column.numbers)
-        self.raw = array("d", bytes(8 * len(keys)))
-        self.view = array("q", bytes(8 * len(keys)))
-        self.final = bytearray(len(keys))
-        for key, raw, view in store.answers(signature, keys):
-            number = column.numbers[key]
-            self.raw[number], self.view[number], self.final[number] = raw, view, 1
-        lacking = [key for key, final in zip(keys, self.final, strict=True) if not final]
-        self.failures: dict[int, tuple[Status, str]] = {
-            column.numbers[key]: (status, reason)
-            for key, status, reason in store.failures(signature, lacking)
-        }
-
-
-def _cells(about: MetricAbout, cells: Cells, store: Store) -> Iterator[Cell]:
-    """The table of one metric: both sides of each pair of its language, in the set's order."""
-    kind = kind_of(about)
-    column = cells.columns[kind]
-    answers = _Answers(about.signature, column, store)
-    raw, view, final = answers.raw, answers.view, answers.final
-    rows = cells.rows.get(about.target_lang, [])
-    for row, original, perturbed in zip(rows, column.original, column.perturbed, strict=True):
-        if original < 0:
-            for side in SIDES:
-                yield row, side, None, "not_applicable", why_not(original, kind), False
-            continue
-        both = final[original] and final[perturbed]
-        blind = bool(both and original != perturbed and view[original] == view[perturbed])
-        for side, number in zip(SIDES, (original, perturbed), strict=True):
-            if final[number]:
-                yield row, side, raw[number], "ok", "", blind
-            else:
-                status, reason = answers.failures.get(number, ("failed", "it was never scored"))
-                yield row, side, None, status, reason, False

@@ -9,9 +9,10 @@ import hashlib
 from collections.abc import Hashable, Mapping, Sequence
 from typing import ClassVar
 
-from metrics.base import Answer, Metric, Need, Request, Settings
+from metrics.base import Metric, Need
 from metrics.lexical import Chrf
 from metrics.registry import METRICS
+from metrics.requests import Answer, Request, Settings
 
 
 class Sentinel(Metric):

@@ -6,18 +6,21 @@ timeout). Every batch is one transaction: a process that is killed loses what it
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from challenge_sets import InputError, Status
-from challenge_sets.files import make_directory
-from metrics.base import Answer
+from challenge_sets import InputError, MarkedError, Status
+from challenge_sets.files import dump_json, make_directory
+from metrics.requests import Answer
 
 STORE = "store.sqlite"
-_VERSION = 1
+_VERSION = 2
+# The first version held no details; it is read as it is and brought up to date when written.
+_READABLE = (0, 1, _VERSION)
 # Writing the table of a large set holds the lock for some seconds; waiting is right, giving up is not.
 _BUSY_SECONDS = 600
 # SQLite takes 32,766 variables a statement; older builds took 999.
@@ -29,6 +32,8 @@ _SCHEMA = (
     " view INTEGER NOT NULL, PRIMARY KEY(signature, inputs)) WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS failures(signature INTEGER NOT NULL, inputs BLOB NOT NULL,"
     " status TEXT NOT NULL, reason TEXT NOT NULL, PRIMARY KEY(signature, inputs)) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS details(signature INTEGER NOT NULL, inputs BLOB NOT NULL,"
+    " errors TEXT, unknown INTEGER NOT NULL, PRIMARY KEY(signature, inputs)) WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS completed(fingerprint TEXT NOT NULL, signature TEXT NOT NULL,"
     " about TEXT NOT NULL, PRIMARY KEY(fingerprint, signature)) WITHOUT ROWID",
 )
@@ -41,7 +46,8 @@ class Store:
     """An open store. Each process opens its own.
 
     ``answers`` holds final scores alone and is never overwritten; what failed stands in ``failures``,
-    which is read only for the table and never keeps anything from being asked again.
+    which is read only for the table and never keeps anything from being asked again. ``details`` holds
+    what else a final answer says: the errors that were marked, and tokens unknown to the model.
     Raises ``InputError`` where the file is no store or was written by a newer release.
     """
 
@@ -87,9 +93,10 @@ class Store:
 
     def _prepare(self, read_only: bool) -> None:
         (version,) = self._db.execute("PRAGMA user_version").fetchone()
-        if version not in (0, _VERSION):
+        if version not in _READABLE:
             raise InputError(f"store version {version}, this release reads {_VERSION}", path=self.path)
         self._empty = read_only and version == 0
+        self._detailed = not read_only or version == _VERSION
         if read_only:
             return
         self._db.execute("PRAGMA synchronous=NORMAL")
@@ -124,6 +131,14 @@ class Store:
                 self._db.executemany(
                     "INSERT OR IGNORE INTO answers VALUES(?, ?, ?, ?)",
                     [(known, key, answer.raw, view) for key, answer, view in rows if answer.status == "ok"],
+                )
+                self._db.executemany(
+                    "INSERT OR IGNORE INTO details VALUES(?, ?, ?, ?)",
+                    [
+                        (known, key, _errors_text(answer), answer.unknown)
+                        for key, answer, _ in rows
+                        if answer.status == "ok" and (answer.errors is not None or answer.unknown)
+                    ],
                 )
                 self._db.executemany(
                     "INSERT OR REPLACE INTO failures VALUES(?, ?, ?, ?)",
@@ -168,6 +183,17 @@ class Store:
         """``(key, raw score, view key)`` of every final answer among the keys, in no order."""
         return self._select("SELECT inputs, raw, view FROM answers", signature, keys)
 
+    def details(
+        self, signature: str, keys: Sequence[bytes]
+    ) -> Iterator[tuple[bytes, tuple[MarkedError, ...] | None, int]]:
+        """``(key, marked errors, unknown tokens)`` of the final answers among the keys that have either."""
+        if not self._detailed:
+            return
+        query = "SELECT inputs, errors, unknown FROM details"
+        for key, errors, unknown in self._select(query, signature, keys):
+            marked = None if errors is None else tuple(map(MarkedError.from_json, json.loads(errors)))
+            yield key, marked, unknown
+
     def failures(self, signature: str, keys: Sequence[bytes]) -> Iterator[tuple[bytes, Status, str]]:
         """``(key, status, reason)`` of the last failure of each key, whether or not it was mended since."""
         return self._select("SELECT inputs, status, reason FROM failures", signature, keys)
@@ -183,3 +209,7 @@ class Store:
         """Everything that the set was scored with in this store: signature to description."""
         query = "SELECT signature, about FROM completed WHERE fingerprint = ? ORDER BY signature"
         return dict(self._db.execute(query, (fingerprint,)))
+
+
+def _errors_text(answer: Answer) -> str | None:
+    return None if answer.errors is None else dump_json([error.to_json() for error in answer.errors])

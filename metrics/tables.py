@@ -7,19 +7,42 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from challenge_sets import BLIND, SCORE_COLUMNS, ChallengeSet, DataReport, InputError, Score, Side, Status
+from challenge_sets import (
+    BLIND,
+    SCORE_COLUMNS,
+    ChallengeSet,
+    DataReport,
+    InputError,
+    MarkedError,
+    Score,
+    Side,
+    Status,
+)
 from challenge_sets.files import atomic_file, parse_json, read_text, sha256_file, write_json
 from metrics.base import MetricAbout
 from metrics.cells import PairRow
+from metrics.marked import ERRORS, ErrorWriter
 
 SCORES = "scores.csv"
 ABOUT = "scores.json"
 FORMAT = "mt-blindspots/scores"
 FORMAT_VERSION = 1
-Cell = tuple[PairRow, Side, float | None, Status, str, bool]
-"""A pair, its side, the raw score, status and reason, and whether the pair is blind by construction."""
+
+
+class Cell(NamedTuple):
+    """One side of a pair with its raw score or why there is none, and the errors marked in it, if any."""
+
+    row: PairRow
+    side: Side
+    raw: float | None
+    status: Status
+    reason: str
+    blind: bool = False
+    """Whether the pair is blind by construction."""
+    errors: tuple[MarkedError, ...] | None = None
+
 
 _AGAIN = "score the set again: python -m metrics score"
 
@@ -47,17 +70,18 @@ def write_scores(
     challenge_set: ChallengeSet,
     tables: Iterable[tuple[MetricAbout, Iterator[Cell]]],
 ) -> ScoresAbout:
-    """Write both files from one stream of cells a metric, which must be in the table's order.
+    """Write the files from one stream of cells a metric, which must be in the table's order.
 
-    Either file is whole or as it was; the second names the hash of the first.
+    ``errors.jsonl`` is written where a metric marks errors. Each file is whole or as it was; the last one
+    names the hashes of the others.
     """
     scored = []
-    with atomic_file(out / SCORES) as stream:
+    with atomic_file(out / SCORES) as stream, ErrorWriter(out / ERRORS) as errors:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(SCORE_COLUMNS)
         for about, cells in tables:
             counts: Counter[tuple[str, bool]] = Counter()
-            writer.writerows(_rows(about, cells, counts))
+            writer.writerows(_rows(about, cells, counts, errors))
             by_status: Counter[str] = Counter()
             for (status, _), count in counts.items():
                 by_status[status] += count
@@ -74,20 +98,26 @@ def write_scores(
                 each.about.to_json() | {"counts": each.counts, "blind_pairs": each.blind_pairs}
                 for each in scored
             ],
-            "files": {SCORES: {"sha256": sha256_file(out / SCORES)}},
+            "files": {
+                name: {"sha256": sha256_file(out / name)}
+                for name in (SCORES, ERRORS)
+                if (out / name).is_file()
+            },
         },
     )
     return ScoresAbout(challenge_set.name, challenge_set.fingerprint, tuple(scored))
 
 
 def _rows(
-    about: MetricAbout, cells: Iterable[Cell], counts: Counter[tuple[str, bool]]
+    about: MetricAbout, cells: Iterable[Cell], counts: Counter[tuple[str, bool]], marked: ErrorWriter
 ) -> Iterator[tuple[str, ...]]:
     # The columns of SCORE_COLUMNS. A large set has a million rows: no object is made for each.
     blind_reason = f"{BLIND}: {about.name} sees the same text on both sides"
     names = (about.name, about.signature, about.unit)
-    for row, side, raw, status, reason, blind in cells:
+    for row, side, raw, status, reason, blind, errors in cells:
         counts[status, blind] += 1
+        if errors is not None:
+            marked.write(about, row, side, errors)
         # repr is the shortest spelling that reads back as the same number.
         numbers = ("", "") if raw is None else (repr(about.oriented(raw)), repr(raw))
         yield (
@@ -125,11 +155,13 @@ def read_about(directory: str | Path) -> ScoresAbout:
                 for each in value["metrics"]
             ),
         )
-        expected = value["files"][SCORES]["sha256"]
+        expected = {name: value["files"][name]["sha256"] for name in {SCORES} | set(value["files"])}
     except (KeyError, TypeError) as error:
         raise InputError(f"a field is missing or of another type: {error}", path=path, hint=_AGAIN) from error
-    if sha256_file(path.with_name(SCORES)) != expected:
-        raise InputError(f"does not match its hash in {ABOUT}", path=path.with_name(SCORES), hint=_AGAIN)
+    for name in (SCORES, ERRORS):
+        file = path.with_name(name)
+        if name in expected and (not file.is_file() or sha256_file(file) != expected[name]):
+            raise InputError(f"does not match its hash in {ABOUT}", path=file, hint=_AGAIN)
     return about
 
 

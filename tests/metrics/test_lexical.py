@@ -232,8 +232,9 @@ def test_signatures_hold_sacrebleus_own_and_the_kind_of_reference() -> None:
     assert given_reference == f"bleu|lang:en|ref:given|{bleu.get_signature().format()}"
     pseudo = METRICS["bleu"](Settings("en", "a|b:c")).signature()
     assert "|ref:pseudo=a%7Cb:c|" in pseudo
-    signatures = {METRICS[name](Settings("en")).signature() for name in METRICS}
-    assert len(signatures) == len(METRICS)
+    names = [name for name in METRICS if METRICS[name].model_card() is None]
+    signatures = {METRICS[name](Settings("en")).signature() for name in names}
+    assert len(signatures) == len(names) >= 7
 
 
 def test_a_text_is_never_missing_and_a_missing_reference_is() -> None:

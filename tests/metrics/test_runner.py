@@ -438,6 +438,7 @@ def test_scores_json_says_what_the_scores_are(small_set: Make, tmp_path: Path) -
         "target_lang": "en",
         "pseudo_reference": None,
         "citation": "Snover et al. 2006",
+        "reach": None,
         "parameters": None,
         "counts": {"ok": 8},
         "blind_pairs": 2,
