@@ -74,7 +74,7 @@ def test_the_python_commands_in_order(desk: Path) -> None:
 
 def test_no_other_command_goes_untested() -> None:
     others = [command for command in COMMANDS if not command.startswith("python ")]
-    assert others == ["make demo", "make test", "make english"]
+    assert others == ["make demo", "make test", "make english", "make neural"]
 
 
 def test_the_continuous_integration_runs_the_test_command() -> None:
@@ -97,3 +97,9 @@ def test_make_demo(tmp_path: Path) -> None:
 def test_make_english() -> None:
     """Resolved in full, but nothing is installed under the feet of the other tests."""
     make("english", f"PIP={sys.executable} -m pip install --quiet --dry-run")
+
+
+def test_make_neural_is_what_make_test_runs_its_neural_tests_in() -> None:
+    rules = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert "neural: $(NEURAL)/.neural" in rules and "$(NEURAL)/.test: $(NEURAL)/.neural" in rules
+    assert "$(NEURAL)/bin/python -m pytest tests/metrics/neural" in rules
