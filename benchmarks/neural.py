@@ -2,7 +2,7 @@
 
 Models have random weights and middle size (COMET: 6 layers, 384 wide) and lie in a hub cache of their own, so
 that the metrics are measured as a run uses them: by name, in batches as the runner cuts them. Seconds are
-of the processor; each way runs several times, in turns, and its best counts. Loading is not counted.
+of the processor, without loading. The two ways run in turns; the other one counts at its best batch size.
 
     OMP_NUM_THREADS=1 python benchmarks/neural.py [--part NAME] [--originals N]
 """
@@ -173,7 +173,7 @@ def in_turns(
     runs = [timed.scores for of in theirs.values() for timed in of.values()]
     furthest = max(difference(scores, run) for run in runs)
     own = max(difference(runs[0], run) for run in runs)
-    note = f"the other way's own batch sizes: {own:.1e}"
+    note = f"batch sizes among themselves, without ours: {own:.1e}"
     met = furthest < tolerance
     yield Line(f"{title}: largest difference", f"{furthest:.1e}", None, f"< {tolerance:g}", met, note)
 
@@ -267,7 +267,7 @@ def main() -> None:
     parser.add_argument("--batch-tokens", type=int, help="of our metrics, if not their own choice")
     options = parser.parse_args()
     options.model = ModelOptions(device="cpu", batch_tokens=options.batch_tokens)
-    parts = options.part or list(MEASUREMENTS)
+    parts = dict.fromkeys(options.part or MEASUREMENTS)
     missed = 0
     print(f"{'':46} {'figure':>9} {'ratio':>6}  {'goal':15}", flush=True)
     with tempfile.TemporaryDirectory() as folder:
