@@ -21,6 +21,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -172,7 +173,7 @@ def in_turns(
         )
     runs = [timed.scores for of in theirs.values() for timed in of.values()]
     furthest = max(difference(scores, run) for run in runs)
-    own = max(difference(runs[0], run) for run in runs)
+    own = max(difference(*two) for two in combinations(runs, 2))
     note = f"batch sizes among themselves, without ours: {own:.1e}"
     met = furthest < tolerance
     yield Line(f"{title}: largest difference", f"{furthest:.1e}", None, f"< {tolerance:g}", met, note)
@@ -190,7 +191,7 @@ def measure_regression(options: argparse.Namespace) -> Iterator[Line]:
 
 def measure_joint(options: argparse.Namespace) -> Iterator[Line]:
     for title, name, checkpoint, fields, share in (
-        ("CometKiwi", "cometkiwi22", KIWI, ("mt", "src"), 6),
+        ("CometKiwi", "cometkiwi22", KIWI, ("mt", "src"), 8),
         ("XCOMET with reference", "xcomet-xl", XCOMET, ("mt", "src", "ref"), 20),
     ):
         texts = list(rows(max(2, options.originals // share), options.variants))
@@ -199,7 +200,7 @@ def measure_joint(options: argparse.Namespace) -> Iterator[Line]:
 
 
 def measure_metricx(options: argparse.Namespace) -> Iterator[Line]:
-    texts = list(rows(max(2, options.originals // 6), options.variants))
+    texts = list(rows(max(2, options.originals // 8), options.variants))
     others = {
         "sorted loop, all logits": plain_loop(texts, whole_layer=True),
         "sorted loop, one logit": plain_loop(texts, whole_layer=False),

@@ -7,7 +7,7 @@ point at the distinct inputs; the texts stream by once.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -87,6 +87,7 @@ class Cells:
         """Target language to its pairs, in the set's order; complete after the first ``stream``."""
         self.columns: dict[Kind, Column] = {}
         self._documents: dict[tuple[str, str, str], dict[str, int]] = {}
+        self._in_order: dict[tuple[str, str, str], dict[str, int]] = {}
         self._read_translations()
 
     def _read_translations(self) -> None:
@@ -156,11 +157,21 @@ class Cells:
         """
         if kind.reach is None:
             return ()
-        items = self._items(_document_of(tested))
-        here = items.index(tested.item)
+        places = self._places(_document_of(tested))
+        here = places[tested.item]
         whole = kind.reach.previous == WHOLE
+        wanted = [
+            (place, item)
+            for item, place in places.items()
+            if whole or (item != tested.item and 0 <= here - place <= kind.reach.previous)
+        ]
+        # Positions run on without a gap, and no two segments share one.
+        run = [*(place for place, _ in wanted), *([] if whole else [here])]
+        start = 0 if whole else max(0, here - kind.reach.previous)
+        if run != list(range(start, start + len(run))) or run[-1] < here:
+            return NO_NEIGHBOUR
         found = []
-        for item in items if whole else items[max(0, here - kind.reach.previous) : here]:
+        for _, item in wanted:
             neighbour = self._tested.get((item, tested.system))
             if neighbour is None:
                 return NO_NEIGHBOUR
@@ -180,9 +191,13 @@ class Cells:
             )
         return tuple(found)
 
-    def _items(self, document: tuple[str, str, str]) -> Sequence[str]:
-        positions = self._documents[document]
-        return sorted(positions, key=positions.__getitem__)
+    def _places(self, document: tuple[str, str, str]) -> dict[str, int]:
+        """Items of a document by position, which counts from its first segment."""
+        if document not in self._in_order:
+            positions = self._documents[document]
+            items = sorted(positions, key=positions.__getitem__)
+            self._in_order[document] = {item: positions[item] - positions[items[0]] for item in items}
+        return self._in_order[document]
 
     def stream(self, kinds: set[Kind]) -> Iterator[tuple[Kind, bytes, Request]]:
         """Read the pairs once, fill the columns of ``kinds``, and yield each distinct input as it comes."""
@@ -245,7 +260,7 @@ def why_not(number: int, kind: Kind) -> str:
     reasons: Mapping[int, str] = {
         NO_REFERENCE: "the item has no reference",
         OWN_REFERENCE: f"'{kind.pseudo_reference}' is the pseudo-reference itself",
-        NO_NEIGHBOUR: "the system has no translation of another segment of the document",
+        NO_NEIGHBOUR: "a segment of the document that the metric reads is not there, or shares its position",
         NO_NEIGHBOUR_REFERENCE: "another segment of the document has no reference",
         NO_PSEUDO_REFERENCE: f"the pseudo-reference '{kind.pseudo_reference}' has no translation of the item",
     }

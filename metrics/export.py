@@ -17,7 +17,8 @@ def export_mtme(challenge_set: ChallengeSet, scores: str | Path, out: str | Path
 
     One block a system under test, one line an item in the order of the set; ``None`` where the set scored
     no pair of that translation. Values are oriented so that higher is better, as that tool stores them.
-    System scores are not written: they are no mean of segment scores for BLEU and chrF.
+    System scores are not written: they are no mean of segment scores for BLEU and chrF. Nor are those of
+    metrics that score documents.
 
     Raises ``InputError`` where the scores are of another set, or where two signatures of one metric
     would end in one file.
@@ -34,6 +35,8 @@ def export_mtme(challenge_set: ChallengeSet, scores: str | Path, out: str | Path
     written: dict[Path, str] = {}
     for entry in about.metrics:
         metric = entry.about
+        if metric.unit != "segment":
+            continue
         language_pair = pair_of_target.get(metric.target_lang)
         if language_pair is None:
             continue

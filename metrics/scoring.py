@@ -84,6 +84,7 @@ def answer_in_turn(metric: Metric, requests: Sequence[Request]) -> Iterator[dict
     ``InputError`` ends the run: it says what the user has to mend.
     """
     left = dict.fromkeys(range(len(requests)))
+    problem = ""
     try:
         for answers in metric.score_in_turn(requests):
             for place in answers:
@@ -94,12 +95,14 @@ def answer_in_turn(metric: Metric, requests: Sequence[Request]) -> Iterator[dict
     except InputError:
         raise
     except Exception as error:
-        if len(left) == 1 and len(requests) == 1:
-            yield {0: Answer(None, "failed", f"{type(error).__name__}: {error}")}
-            return
-        for place in left:
-            for alone in answer_in_turn(metric, [requests[place]]):
-                yield {place: alone[0]}
+        problem = f"{type(error).__name__}: {error}"
+    # Outside the handler: the traceback would keep alive what the metric held.
+    if problem and len(requests) == 1:
+        yield {0: Answer(None, "failed", problem)}
+        return
+    for place in left if problem else ():
+        for alone in answer_in_turn(metric, [requests[place]]):
+            yield {place: alone[0]}
 
 
 _scorer: Scorer | None = None

@@ -20,8 +20,8 @@ _NON_COMMERCIAL = "CC-BY-NC-SA-4.0"
 class Card:
     """A checkpoint. ``parameters`` counts weights, ``limit`` tokens (of one part for the regression COMETs).
 
-    ``tokenizer`` is the hub id whose tokenizer it was trained with; for COMET also that of its encoder's
-    configuration. Unknown fields of a checkpoint that is not published here are ``None``.
+    ``tokenizer`` is the hub id whose tokenizer a MetricX was trained with; a COMET names its own. What is not
+    known of a checkpoint is ``None``.
     """
 
     checkpoint: str
@@ -46,11 +46,6 @@ _XCOMET = "Guerreiro et al. 2024"
 _METRICX24 = "Juraska et al. 2024"
 _METRICX23 = "Juraska et al. 2023"
 
-_XLMR = "xlm-roberta-large"
-_INFOXLM = "microsoft/infoxlm-large"
-_XLMR_XL = "facebook/xlm-roberta-xl"
-_XLMR_XXL = "facebook/xlm-roberta-xxl"
-
 
 def _metricx(checkpoint: str, size: str, parameters: int) -> Card:
     newer = "metricx-24" in checkpoint
@@ -71,14 +66,12 @@ METRICX_LIMITS: dict[Family, int] = {"metricx-24": 1536, "metricx-23": 1024}
 CARDS: dict[str, Card] = {
     card.checkpoint: card
     for card in (
-        Card("Unbabel/wmt22-comet-da", "comet", _XLMR, _COMET22, 581_000_000, _APACHE, limit=510),
-        Card(
-            "Unbabel/wmt22-cometkiwi-da", "comet", _INFOXLM, _KIWI22, 565_000_000, _NON_COMMERCIAL, True, 512
-        ),
+        Card("Unbabel/wmt22-comet-da", "comet", None, _COMET22, 581_000_000, _APACHE, limit=510),
+        Card("Unbabel/wmt22-cometkiwi-da", "comet", None, _KIWI22, 565_000_000, _NON_COMMERCIAL, True, 512),
         Card(
             "Unbabel/wmt23-cometkiwi-da-xl",
             "comet",
-            _XLMR_XL,
+            None,
             _KIWI23,
             3_500_000_000,
             _NON_COMMERCIAL,
@@ -88,15 +81,15 @@ CARDS: dict[str, Card] = {
         Card(
             "Unbabel/wmt23-cometkiwi-da-xxl",
             "comet",
-            _XLMR_XXL,
+            None,
             _KIWI23,
             10_700_000_000,
             _NON_COMMERCIAL,
             True,
             512,
         ),
-        Card("Unbabel/XCOMET-XL", "comet", _XLMR_XL, _XCOMET, 3_500_000_000, _NON_COMMERCIAL, True, 512),
-        Card("Unbabel/XCOMET-XXL", "comet", _XLMR_XXL, _XCOMET, 10_700_000_000, _NON_COMMERCIAL, True, 512),
+        Card("Unbabel/XCOMET-XL", "comet", None, _XCOMET, 3_500_000_000, _NON_COMMERCIAL, True, 512),
+        Card("Unbabel/XCOMET-XXL", "comet", None, _XCOMET, 10_700_000_000, _NON_COMMERCIAL, True, 512),
         _metricx("metricx-24-hybrid-large-v2p6", "large", 1_230_000_000),
         _metricx("metricx-24-hybrid-xl-v2p6", "xl", 3_740_000_000),
         _metricx("metricx-24-hybrid-xxl-v2p6", "xxl", 12_900_000_000),

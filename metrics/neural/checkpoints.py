@@ -34,7 +34,7 @@ class Located:
     folder: Path
     """Absolute path of the folder that holds the files."""
     revision: str
-    """Commit of the snapshot for a hub id, ``sha256=`` and 16 hex digits over the weights for a path."""
+    """Commit of the snapshot for a hub id, ``sha256=`` and 16 hex digits over its files for a path."""
     weights: tuple[Path, ...]
     """The files that the first pattern names, sorted; all shards where the weights are sharded."""
 
@@ -107,7 +107,10 @@ def _on_disk(name: str, revision: str | None, files: Sequence[str], required: in
     folder, weights = (path, _found(path, files[0])) if path.is_dir() else _of_file(path, files[0])
     if lacking := _lacking(folder, files, required, weights):
         raise _no_checkpoint(name, lacking, local=True)
-    return Located(name, folder, f"sha256={_digest(folder, weights)[:16]}", tuple(weights))
+    # Settings and configuration change what the weights give.
+    others = [file for pattern in files[1:] for file in _found(folder, pattern)]
+    digest = _digest(folder, list(dict.fromkeys([*weights, *others])))
+    return Located(name, folder, f"sha256={digest[:16]}", tuple(weights))
 
 
 def _of_file(path: Path, pattern: str) -> tuple[Path, list[Path]]:
@@ -120,17 +123,15 @@ def _of_file(path: Path, pattern: str) -> tuple[Path, list[Path]]:
     return path.parent, []
 
 
-def _digest(folder: Path, weights: Sequence[Path]) -> str:
-    """What ``sha256sum FILE`` prints for one file; for several, the digest of that tool's lines."""
+def _digest(folder: Path, files: Sequence[Path]) -> str:
+    """The digest of the lines that ``sha256sum FILES`` prints in the folder."""
     lines = []
-    for path in weights:
+    for path in files:
         try:
             with path.open("rb") as file:
                 lines.append((hashlib.file_digest(file, "sha256").hexdigest(), path))
         except OSError as error:
             raise InputError(f"cannot be read: {error.strerror}", path=path) from error
-    if len(lines) == 1:
-        return lines[0][0]
     text = "".join(f"{digest}  {path.relative_to(folder).as_posix()}\n" for digest, path in lines)
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 

@@ -48,15 +48,14 @@ class Regression(Network):
         context = any(len(texts.hypothesis) > 1 for texts in inputs)
         with torch.inference_mode():
             embeddings = self._embed({ids for row in places for ids in row}, context)
+            scores: list[float] = []
             for rows in chunked(places, _ROWS):
                 columns = zip(*rows, strict=True)
                 stacked = [torch.stack([embeddings[ids] for ids in column]) for column in columns]
-                scores = self._estimate(dict(zip(names, stacked, strict=True))).tolist()
-                yield {
-                    place: Result(score)
-                    for row, score in zip(rows, scores, strict=True)
-                    for place in places[row]
-                }
+                scores += self._estimate(dict(zip(names, stacked, strict=True))).tolist()
+        yield {
+            place: Result(score) for row, score in zip(places, scores, strict=True) for place in places[row]
+        }
 
     def _embed(self, wanted: set[tuple[int, ...]], context: bool) -> dict[tuple[int, ...], Any]:
         kept = {ids: self._embeddings[ids] for ids in wanted if ids in self._embeddings}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from functools import cache, cached_property
 from importlib.metadata import version
@@ -77,6 +76,8 @@ def comet_settings(checkpoint: str, options: ModelOptions) -> Mapping[str, Any]:
         raise InputError("not the settings of a COMET checkpoint", path=path) from error
     if not isinstance(settings, dict) or "class_identifier" not in settings:
         raise InputError("not the settings of a COMET checkpoint: no class_identifier", path=path)
+    if not isinstance(settings.get("pretrained_model"), str):
+        raise InputError("not the settings of a COMET checkpoint: no pretrained_model", path=path)
     for name, supported in (
         ("class_identifier", (*_REGRESSION, *_UNIFIED)),
         ("encoder_model", _ENCODERS),
@@ -148,7 +149,6 @@ class CometMetric(NeuralMetric):
 
     @property
     def _encoder(self) -> Located:
-        # COMET's own loader looks for the encoder at its main revision.
         return _located(
             str(self._hparams["pretrained_model"]), None, self._options.download, _ENCODER_FILES, 2
         )
@@ -157,7 +157,7 @@ class CometMetric(NeuralMetric):
     def reader(self) -> SegmentReader:
         """By the encoder's tokenizer; a regression model keeps two positions of each part free."""
         path = self._encoder.folder / "config.json"
-        positions = parse_json(read_text(path, DataReport()), path=path).get("max_position_embeddings")
+        positions = _json_object(path).get("max_position_embeddings")
         if not isinstance(positions, int):
             raise InputError("the encoder's configuration names no max_position_embeddings", path=path)
         tokenizer = load_tokenizer(self._encoder.folder, self._encoder.name, encoder=True)
@@ -166,13 +166,20 @@ class CometMetric(NeuralMetric):
         return JointReader(tokenizer, positions - 2)
 
     def load(self, device: str, budget: Budget) -> Network:
-        """By the package's own loader."""
+        """By the package's classes, from the files that were found."""
         weights = self._files.weights
         if len(weights) > 1:
             raise InputError(
                 f"{len(weights)} checkpoints here", path=weights[0].parent, hint="name one of the files"
             )
-        model = load_comet(weights[0], self.card.checkpoint, self._options.precision, device)
+        model = load_comet(
+            weights[0],
+            self._encoder.folder,
+            self._hparams,
+            self.card.checkpoint,
+            self._options.precision,
+            device,
+        )
         if isinstance(self.reader, JointReader):
             return (XComet if self._kind == "xcomet_metric" else Unified)(model, self.reader, budget)
         return Regression(model, self.reader, budget)
@@ -220,7 +227,8 @@ class MetricXMetric(NeuralMetric):
             if any((folder / file).is_file() for file in ("tokenizer.json", "spiece.model")):
                 name = str(folder)
             else:
-                width = json.loads((folder / "config.json").read_text(encoding="utf-8")).get("d_model")
+                # All sizes share one vocabulary; the one of the model's own size is likeliest to be there.
+                width: Any = _json_object(folder / "config.json").get("d_model")
                 name = f"google/mt5-{_MT5_SIZES.get(width, 'xl')}"
         return _located(name, None, self._options.download, _MT5_TOKENIZER_FILES, 1)
 
@@ -247,6 +255,13 @@ class MetricXMetric(NeuralMetric):
     def no_source(self) -> tuple[str, ...]:
         """An empty text, which the prompt of MetricX-24 has a place for."""
         return () if self.card.family == "metricx-23" else ("",)
+
+
+def _json_object(path: Path) -> dict[str, Any]:
+    value = parse_json(read_text(path, DataReport()), path=path)
+    if not isinstance(value, dict):
+        raise InputError("not the configuration of a model", path=path)
+    return value
 
 
 def _named(located: Located) -> dict[str, str]:

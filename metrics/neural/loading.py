@@ -11,12 +11,18 @@ from typing import Any
 
 from challenge_sets import InputError
 from challenge_sets.console import notice
-from metrics.neural.batching import release_memory
+from metrics.neural.batching import out_of_memory, release_memory
 from metrics.neural.devices import dtype
 
 _NOISY = ("pytorch_lightning", "lightning", "lightning.pytorch", "comet", "transformers")
 _KNOWN_EXTRA_WEIGHTS = ("position_ids",)
 """Weights that older releases of transformers saved and newer ones compute."""
+_TRAINING_ALONE = (
+    "wordloss.weight",
+    "layerwise_attention.dropout_mask",
+    "layerwise_attention.dropout_fill",
+)
+"""What a model keeps beside its weights and never reads when it scores."""
 
 _loaded: dict[tuple[Any, ...], Any] = {}
 
@@ -49,7 +55,15 @@ def quietly() -> Iterator[None]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            yield
+            # Its first import sets its own level.
+            from transformers.utils import logging as transformers_logging
+
+            verbosity = transformers_logging.get_verbosity()
+            transformers_logging.set_verbosity_error()
+            try:
+                yield
+            finally:
+                transformers_logging.set_verbosity(verbosity)
     finally:
         root.handlers[:] = handlers
         root.setLevel(level)
@@ -57,19 +71,34 @@ def quietly() -> Iterator[None]:
             logging.getLogger(name).setLevel(before)
 
 
-def load_comet(checkpoint: Path, name: str, precision: str, device: str) -> Any:
-    """A COMET model by the package's own loader, every weight accounted for; ``InputError`` if it is none.
+def load_comet(
+    checkpoint: Path, encoder: Path, settings: Mapping[str, Any], name: str, precision: str, device: str
+) -> Any:
+    """A COMET model by the package's classes, every weight accounted for; ``InputError`` if it is none.
 
-    In half precision the encoder is converted and what it gives is turned back: the heads stay in float32.
+    ``settings`` are those of its ``hparams.yaml``, ``encoder`` is the folder of the encoder's tokenizer and
+    configuration. In half precision the encoder is converted and what it gives is turned back: the heads
+    stay in float32.
     """
-    with quietly(), _as_checkpoint(name):
-        import torch
-        from comet import load_from_checkpoint
+    with quietly(), _as_checkpoint(name, device):
+        import comet
 
-        # Not strict: real checkpoints hold weights of older releases. What is missing would be random.
-        model = load_from_checkpoint(str(checkpoint), local_files_only=True, strict=False)
-        saved = torch.load(checkpoint, map_location="cpu", weights_only=True, mmap=True)["state_dict"]
-        _check_weights(set(model.state_dict()), set(saved), name)
+        # As the package's loader does for checkpoints that say so: they were trained with a softmax.
+        patched = settings.get("layer_transformation") == "sparsemax_patch"
+        model = comet.models.str2model[settings["class_identifier"]].load_from_checkpoint(
+            checkpoint,
+            map_location="cpu",
+            # Not strict: real checkpoints hold weights of older releases. What is missing would be random.
+            strict=False,
+            weights_only=True,
+            load_pretrained_weights=False,
+            local_files_only=True,
+            # The folder, not the hub id: for a large vocabulary transformers asks the hub about an id,
+            # whatever it was told, and fails where there is no network.
+            pretrained_model=str(encoder),
+            **({"layer_transformation": "softmax"} if patched else {}),
+        )
+        _check_weights(set(model.state_dict()), _saved_names(checkpoint), name)
         model.eval()
         if precision != "fp32":
             model.encoder.to(dtype(precision))
@@ -77,9 +106,20 @@ def load_comet(checkpoint: Path, name: str, precision: str, device: str) -> Any:
         return model.to(device)
 
 
+def _saved_names(checkpoint: Path) -> set[str]:
+    import torch
+
+    try:
+        saved = torch.load(checkpoint, map_location="cpu", weights_only=True, mmap=True)
+    except RuntimeError:
+        # An old format, which cannot be mapped.
+        saved = torch.load(checkpoint, map_location="cpu", weights_only=True)
+    return set(saved["state_dict"])
+
+
 def load_mt5(folder: Path, name: str, precision: str, device: str) -> Any:
     """An mT5 from its folder, every weight accounted for; ``InputError`` if it is none."""
-    with quietly(), _as_checkpoint(name):
+    with quietly(), _as_checkpoint(name, device):
         from transformers import MT5ForConditionalGeneration
         from transformers.utils import logging as transformers_logging
 
@@ -94,16 +134,16 @@ def load_mt5(folder: Path, name: str, precision: str, device: str) -> Any:
 
 def load_tokenizer(folder: Path, name: str, *, encoder: bool) -> Any:
     """The fast tokenizer of an XLM-R ``encoder``, as COMET loads it, or of an mT5."""
-    with quietly(), _as_checkpoint(name):
+    with quietly(), _as_checkpoint(name, "cpu"):
         from transformers import AutoTokenizer, XLMRobertaTokenizerFast
 
         return (XLMRobertaTokenizerFast if encoder else AutoTokenizer).from_pretrained(
-            folder, local_files_only=True
+            folder, local_files_only=True, trust_remote_code=False
         )
 
 
 def _check_weights(needed: set[str], saved: set[str], name: str) -> None:
-    if missing := needed - saved:
+    if missing := needed - saved - set(_TRAINING_ALONE):
         raise _not_whole(name, missing)
     extra = {key for key in saved - needed if not key.endswith(_KNOWN_EXTRA_WEIGHTS)}
     if extra:
@@ -118,13 +158,18 @@ def _not_whole(name: str, missing: Any) -> InputError:
 
 
 @contextmanager
-def _as_checkpoint(name: str) -> Iterator[None]:
+def _as_checkpoint(name: str, device: str) -> Iterator[None]:
     """Whatever a library raises over the files of a checkpoint, in one message."""
     try:
         yield
-    except (InputError, MemoryError):
+    except InputError:
         raise
     except Exception as error:
+        if out_of_memory(error):
+            raise InputError(
+                f"{name}: the model does not fit into the memory of {device}",
+                hint="--precision bf16 takes half as much; or a smaller model, or another --device",
+            ) from None
         said = str(error).strip().splitlines()
         raise InputError(
             f"{name}: the checkpoint cannot be loaded ({type(error).__name__}: {said[0] if said else ''})",

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal, Self
 
-from challenge_sets import InputError, MarkedError, MissingExtraError, Span
+from challenge_sets import InputError, MissingExtraError
 from metrics.base import Metric, Need, extra_available
 from metrics.neural.batching import Budget
 from metrics.neural.cards import Card
@@ -17,6 +16,7 @@ from metrics.neural.devices import TOLERANCE, devices
 from metrics.neural.loading import keep_one, release
 from metrics.neural.network import Network, Result
 from metrics.neural.readers import OVERLAP, Reader
+from metrics.neural.spans import merged
 from metrics.neural.texts import Alone, InContext, Layout, Pass, Sliding, Texts, WholeDocument
 from metrics.requests import Answer, ModelOptions, Reach, Request, Settings
 
@@ -83,7 +83,8 @@ class NeuralMetric(Metric):
     @classmethod
     def as_variant(cls, variant: Variant) -> type[Self]:
         """The same metric with other inputs."""
-        return type(cls.__name__, (cls,), {"variant": variant, "needs": NEEDS_OF[variant]})
+        document = cls.needs & {"document"}
+        return type(cls.__name__, (cls,), {"variant": variant, "needs": NEEDS_OF[variant] | document})
 
     @property
     @abstractmethod
@@ -122,9 +123,8 @@ class NeuralMetric(Metric):
 
     @property
     def model_key(self) -> str:
-        """The checkpoint, at its revision and precision."""
-        parts = self.model_parts()
-        return f"{parts['model']}@{parts['rev']} {self._options.precision}"
+        """Everything that tells two models, or two ways to read for one, apart."""
+        return "|".join((*self.model_parts().values(), self._options.precision))
 
     def close(self) -> None:
         """Drop the model."""
@@ -150,7 +150,7 @@ class NeuralMetric(Metric):
         return [each if isinstance(each, Answer) else None for each in prepared]
 
     def _prepare(self, request: Request) -> list[Pass] | Answer:
-        if "reference" in self.needs and not _has_reference(request):
+        if "reference" in self.needs and not self._has_references(request):
             return Answer(None, "not_applicable", "no reference")
         passes = []
         for each in self._passes(request):
@@ -170,7 +170,13 @@ class NeuralMetric(Metric):
         passes = self._layout.passes(request, self._fields)
         if self.variant != "ref":
             return passes
-        return [Pass(texts._replace(source=self.no_source()), offset) for texts, offset in passes]
+        return [each._replace(texts=each.texts._replace(source=self.no_source())) for each in passes]
+
+    def _has_references(self, request: Request) -> bool:
+        references = [segment.reference for segment in request.document]
+        if self._layout.unit == "segment":
+            references.append(request.reference)
+        return all(reference and reference.strip() for reference in references)
 
     @abstractmethod
     def no_source(self) -> tuple[str, ...]:
@@ -206,44 +212,25 @@ class NeuralMetric(Metric):
                 for place in takers[distinct[number]]:
                     waiting[place] -= 1
                     if not waiting[place]:
-                        complete[place] = self._answer(passes[place], results)
+                        complete[place] = self._answer(requests[place], passes[place], results)
             if complete:
                 yield complete
 
-    def _answer(self, passes: Sequence[Pass], results: Mapping[Texts, Result]) -> Answer:
+    def _answer(self, request: Request, passes: Sequence[Pass], results: Mapping[Texts, Result]) -> Answer:
         raws = [results[each.texts].raw for each in passes]
         if not all(map(math.isfinite, raws)):
             return Answer(None, "failed", "the model gave no finite number")
-        marked = [
-            _shifted(error, each.offset) for each in passes for error in results[each.texts].errors or ()
-        ]
-        marks = any(results[each.texts].errors is not None for each in passes)
+        everything = self._layout.everything(request, self._fields)
+        errors = None
+        if any(results[each.texts].errors is not None for each in passes):
+            marked = [(error, each.offset) for each in passes for error in results[each.texts].errors or ()]
+            errors = merged(everything.hypothesis[-1], marked)
         return Answer(
-            raws[0] if len(raws) == 1 else math.fsum(raws) / len(raws),
-            errors=_without_repeats(marked) if marks else None,
-            unknown=sum(self.reader.unknown(each.texts) for each in passes),
+            math.fsum(raw * each.share for raw, each in zip(raws, passes, strict=True)),
+            errors=errors,
+            unknown=self.reader.unknown(everything),
         )
 
     def view(self, request: Request) -> Hashable:
         """The tokens of the hypothesis, pass by pass."""
         return tuple(self.reader.view(each.texts) for each in self._passes(request))
-
-
-def _has_reference(request: Request) -> bool:
-    references: list[Any] = [segment.reference for segment in request.document]
-    if request.hypothesis or not references:
-        references.append(request.reference)
-    return all(reference and reference.strip() for reference in references)
-
-
-def _shifted(error: MarkedError, offset: int) -> MarkedError:
-    span = error.span
-    return replace(error, span=Span(span.start + offset, span.end + offset, span.text))
-
-
-def _without_repeats(errors: Sequence[MarkedError]) -> tuple[MarkedError, ...]:
-    """Errors in order of their place; one that two windows mark alike counts once."""
-    found: dict[tuple[int, int, str], MarkedError] = {}
-    for error in errors:
-        found.setdefault((error.span.start, error.span.end, error.severity), error)
-    return tuple(found[key] for key in sorted(found))

@@ -7,6 +7,7 @@ leaves few distinct scores, and its quarter of a million rows would take most of
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -60,8 +61,7 @@ class MetricX(Network):
                     use_cache=False,
                 ).last_hidden_state[:, 0]
                 scores = (decoded.float() * self._scale) @ self._head
-                values: list[float] = scores.clamp(0.0, WORST).tolist()
-                return values
+                return [_clamped(score) for score in scores.tolist()]
 
         for batch, scores in self._budget.run([len(ids) for ids in distinct], forward):
             yield {
@@ -69,3 +69,8 @@ class MetricX(Network):
                 for number, score in zip(batch, scores, strict=True)
                 for place in places[distinct[number]]
             }
+
+
+def _clamped(score: float) -> float:
+    # An overflow is no score; clamped, it would be a perfect one or the worst.
+    return min(max(score, 0.0), WORST) if math.isfinite(score) else math.nan

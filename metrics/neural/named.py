@@ -44,7 +44,7 @@ def published() -> Iterator[tuple[str, str, Variant]]:
 def _class(name: str, card: Card, variant: Variant | None, mode: Mode = "") -> type[NeuralMetric]:
     family: type[NeuralMetric] = CometMetric if card.family == "comet" else MetricXMetric
     reads = "source and reference as the checkpoint takes them" if variant is None else _INPUTS[variant]
-    needs: frozenset[Need] = NEEDS_OF[variant or "both"]
+    needs: frozenset[Need] = NEEDS_OF[variant or "both"] | ({"document"} if mode else frozenset())
     return type(
         name,
         (family,),
@@ -75,10 +75,17 @@ def _checkpoint_family(prefix: str, family: Literal["comet", "metricx"], variant
         if not checkpoint:
             raise InputError(f"no checkpoint behind '{prefix}:'", hint="give a hub id or a path")
         card = card_of(checkpoint, family)
+        if not card.family.startswith(family):
+            raise InputError(
+                f"{checkpoint} is no {family}",
+                hint=f"for example {card.family.partition('-')[0]}:{checkpoint}",
+            )
         chosen = variant
+        older: Variant = "qe" if "-qe" in checkpoint.lower() else "ref"
         if chosen is None and family == "metricx":
-            older_qe = card.family == "metricx-23" and "-qe" in checkpoint.lower()
-            chosen = "qe" if older_qe else "ref" if card.family == "metricx-23" else "both"
+            chosen = older if card.family == "metricx-23" else "both"
+        if card.family == "metricx-23" and checkpoint in CARDS and chosen != older:
+            raise InputError(f"{checkpoint} was trained for other inputs", hint=f"metricx:{checkpoint}")
         return _class(f"{prefix}:{checkpoint}", card, chosen)
 
 

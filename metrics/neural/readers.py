@@ -22,7 +22,8 @@ _PROMPTS_KEPT = 2**10
 OVERLAP = 0.25
 """Share of a window that it has in common with the next one."""
 _MOST_WINDOWS = 256
-_UNLIKELY = -1e4
+_NO_TEXT = "\U0010ffff"
+"""No character: a piece that begins with it is found in no text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,8 @@ class Reader(ABC):
         if described["model"]["type"] != "Unigram":
             return self._backend
         for mark in self._marks:
-            described["model"]["vocab"][mark][1] = _UNLIKELY
+            described["model"]["vocab"][mark][0] = f"{_NO_TEXT}{mark}"
+        described |= {"added_tokens": [], "post_processor": None}
         return _text_only(type(self._backend).from_str(json.dumps(described)))
 
     def _tokenize(self, text: str) -> tuple[int, ...]:
@@ -110,12 +112,15 @@ class Reader(ABC):
         fewest = max(2, math.ceil(1 + (content / self.limit - 1) / (1 - OVERLAP)))
         for count in range(fewest, _MOST_WINDOWS + 1):
             width = 1 / (1 + (count - 1) * (1 - OVERLAP))
-            windows = [self._window(whole, place * width * (1 - OVERLAP), width) for place in range(count)]
+            share = whole.share / count
+            windows = [
+                self._window(whole, place * width * (1 - OVERLAP), width, share) for place in range(count)
+            ]
             if all(self.lengths(window.texts).fits for window in windows):
                 return windows
         raise ValueError("the text cannot be cut into windows that fit")
 
-    def _window(self, whole: Pass, start: float, width: float) -> Pass:
+    def _window(self, whole: Pass, start: float, width: float, share: float) -> Pass:
         cut: dict[str, tuple[str, ...]] = {}
         offset = whole.offset
         for name, (text,) in whole.texts.parts().items():
@@ -127,7 +132,7 @@ class Reader(ABC):
             cut[name] = (text[begin:end],)
             if name == "hypothesis":
                 offset += begin
-        return Pass(Texts(cut["hypothesis"], cut.get("source", ()), cut.get("reference", ())), offset)
+        return Pass(Texts(cut["hypothesis"], cut.get("source", ()), cut.get("reference", ())), offset, share)
 
 
 def _text_only(backend: Any) -> Any:
@@ -212,6 +217,10 @@ class PromptReader(Reader):
     def sequence(self, texts: Texts) -> tuple[int, ...]:
         """Token ids of the prompt, without the end mark."""
         return self._prompt_ids(self.prompt(texts))
+
+    def view(self, texts: Texts) -> tuple[int, ...]:
+        """The tokens of the prompt: what stands beside the hypothesis may change its own."""
+        return self.sequence(texts)
 
     def lengths(self, texts: Texts) -> Lengths:
         """Tokens of each part, and of the prompt with the end mark that the limit was set with."""

@@ -8,7 +8,8 @@ and a mark before the text can be an error. ``mqm_score`` keeps them, so that sc
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from challenge_sets import MarkedError, Severity, Span
 
@@ -62,4 +63,26 @@ def spans(
                 span = Span(begin, begin + len(stripped), stripped)
                 found.append(MarkedError(span, LABELS[labels[start]], min(1.0, mean)))
         start = place
+    return tuple(found)
+
+
+def merged(text: str, marked: Iterable[tuple[MarkedError, int]]) -> tuple[MarkedError, ...]:
+    """The errors of a text that was read in pieces, each with the offset of its piece; none overlap.
+
+    Where pieces overlap, two errors of one severity are one error over both stretches; of two severities that
+    of the surer piece stays.
+    """
+    found: list[MarkedError] = []
+    for error, offset in sorted(marked, key=lambda each: each[0].span.start + each[1]):
+        start, end = error.span.start + offset, error.span.end + offset
+        last = found[-1] if found else None
+        if last is None or last.span.end <= start:
+            found.append(replace(error, span=Span(start, end, text[start:end])))
+            continue
+        surer = last if (last.confidence or 0.0) >= (error.confidence or 0.0) else error
+        if last.severity == error.severity:
+            start, end = last.span.start, max(last.span.end, end)
+        elif surer is last:
+            continue
+        found[-1] = replace(surer, span=Span(start, end, text[start:end]))
     return tuple(found)

@@ -31,10 +31,14 @@ class Texts(NamedTuple):
 
 
 class Pass(NamedTuple):
-    """One forward pass of a request, and where its hypothesis begins in the text that errors count in."""
+    """One forward pass of a request: its share in the mean of all, and where its hypothesis begins.
+
+    The offset counts in the text that the errors of the answer count in.
+    """
 
     texts: Texts
     offset: int = 0
+    share: float = 1.0
 
 
 class Layout(ABC):
@@ -52,6 +56,10 @@ class Layout(ABC):
     @abstractmethod
     def passes(self, request: Request, fields: tuple[str, ...]) -> list[Pass]:
         """The forward passes whose mean is the score."""
+
+    def everything(self, request: Request, fields: tuple[str, ...]) -> Texts:
+        """All that is read in one piece, each text once; the errors of the answer count in its hypothesis."""
+        return self.passes(request, fields)[0].texts
 
     def parts(self) -> Mapping[str, str]:
         """For the signature."""
@@ -147,11 +155,17 @@ class Sliding(Layout):
     def passes(self, request: Request, fields: tuple[str, ...]) -> list[Pass]:
         """One pass a window."""
         document = request.document
+        starts = self.starts(len(document))
         found = []
-        for start in self.starts(len(document)):
+        for start in starts:
             offset = sum(len(segment.hypothesis) + len(SPACE) for segment in document[:start])
-            found.append(Pass(_joined(document[start : start + self.window], fields), offset))
+            joined = _joined(document[start : start + self.window], fields)
+            found.append(Pass(joined, offset, 1 / len(starts)))
         return found
+
+    def everything(self, request: Request, fields: tuple[str, ...]) -> Texts:
+        """The document: its windows overlap."""
+        return _joined(request.document, fields)
 
     def parts(self) -> Mapping[str, str]:
         """Window and stride, in segments."""

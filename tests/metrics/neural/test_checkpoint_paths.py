@@ -52,13 +52,20 @@ def test_what_is_a_path(name: str, path: bool, tmp_path: Path, monkeypatch: pyte
 def test_a_folder_or_its_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = checkpoint(tmp_path / "mine")
     weights = folder / "checkpoints/model.ckpt"
-    revision = f"sha256={hashlib.sha256(b'weights').hexdigest()[:16]}"
+    # What `sha256sum checkpoints/model.ckpt hparams.yaml | sha256sum` says.
+    parts = [folder / name for name in ("checkpoints/model.ckpt", "hparams.yaml")]
+    lines = [
+        f"{hashlib.sha256(each.read_bytes()).hexdigest()}  {each.relative_to(folder)}\n" for each in parts
+    ]
+    revision = f"sha256={hashlib.sha256(''.join(lines).encode()).hexdigest()[:16]}"
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
     for name in (str(folder), str(weights), "mine", "./mine", "~/mine", "mine/checkpoints/model.ckpt"):
         assert locate(name, files=COMET, required=2) == Located(name, folder, revision, (weights,))
     weights.write_text("WEIGHTS")
-    assert locate("mine", files=COMET).revision != revision
+    other = locate("mine", files=COMET).revision
+    (folder / "hparams.yaml").write_text("other settings")
+    assert len({revision, other, locate("mine", files=COMET).revision}) == 3
 
 
 def test_a_link_is_not_followed_to_its_folder(tmp_path: Path) -> None:
