@@ -194,10 +194,13 @@ def short_of_memory(
     encoder = metric._network._model.encoder
     plain = encoder.forward
     done: list[int] = []
+    failed: list[int] = []
 
     def forward(*args: Any, **kwargs: Any) -> Any:
         tokens = (args[0] if args else kwargs["input_ids"]).numel()
         if tokens > most:
+            failed.append(tokens)
+            assert len(failed) < 5, "it is tried again for ever"
             raise error
         done.append(tokens)
         return plain(*args, **kwargs)
@@ -269,8 +272,6 @@ def test_other_errors_of_a_model_are_not_taken_for_want_of_memory(monkeypatch: p
 def test_what_is_no_number_is_no_score(
     name: str, value: float, texts: list[Text], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if "metricx" in name and value == float("inf"):
-        pytest.skip("the range of MetricX ends at 25, whatever lies beyond")
     texts = [*texts[:20], ("zq", "zq", "zq"), *texts[20:]]
     metric = metric_for(name)
     requests = requests_of(metric, texts)
