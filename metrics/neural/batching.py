@@ -13,7 +13,14 @@ T = TypeVar("T")
 
 _DEFAULT_TOKENS = {"cpu": 2048, "mps": 4096, "cuda": 8192}
 _SHRINK = 4
-_OUT_OF_MEMORY = ("out of memory", "can't allocate memory", "cannot allocate memory", "not enough memory")
+_OUT_OF_MEMORY = (
+    "out of memory",
+    "can't allocate memory",
+    "cannot allocate memory",
+    "not enough memory",
+    "cublas_status_alloc_failed",
+    "cudnn_status_alloc_failed",
+)
 
 
 class Budget:

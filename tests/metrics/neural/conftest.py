@@ -30,6 +30,8 @@ if _INSTALLED:
     os.environ["HF_HOME"] = _HOME.name
     os.environ["HF_HUB_OFFLINE"] = "1"
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
+    # Models of this size are several times slower with more threads.
+    os.environ["OMP_NUM_THREADS"] = "1"
 
 
 def pytest_configure(config: pytest.Config) -> None:
