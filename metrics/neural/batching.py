@@ -11,7 +11,7 @@ from challenge_sets.console import notice
 
 T = TypeVar("T")
 
-_DEFAULT_TOKENS = {"cpu": 2048, "mps": 4096, "cuda": 8192}
+_DEFAULT_TOKENS = {"cpu": 1024, "mps": 4096, "cuda": 8192}
 _SHRINK = 4
 _OUT_OF_MEMORY = (
     "out of memory",

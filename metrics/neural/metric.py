@@ -121,7 +121,7 @@ class NeuralMetric(Metric):
         """The devices asked for; ``InputError`` for one that is not there."""
         return devices(self._options.device)
 
-    @property
+    @cached_property
     def model_key(self) -> str:
         """Everything that tells two models, or two ways to read for one, apart."""
         return "|".join((*self.model_parts().values(), self._options.precision))
