@@ -112,6 +112,7 @@ class CometMetric(NeuralMetric):
     @classmethod
     def configured(cls, model: ModelOptions) -> type[Self]:
         """Where no variant was named, the usual one of the checkpoint; ``InputError`` for one it has not."""
+        super().configured(model)
         possible = comet_variants(cls.card.checkpoint, model)
         variant = cls.variant or possible[0]
         if variant not in possible:

@@ -56,8 +56,6 @@ class NeuralMetric(Metric):
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
-        if not extra_available("neural"):
-            raise MissingExtraError(f"the metric {self.name}", "neural")
         self._options = settings.model
         self._layout = layout_of(self.mode, settings.model)
         if isinstance(self._layout, InContext) and self._options.overlong == "window":
@@ -67,6 +65,13 @@ class NeuralMetric(Metric):
             )
         self.tie_threshold = TOLERANCE[self._options.precision] * self.scale
         self.limit = self.reader.limit
+
+    @classmethod
+    def configured(cls, model: ModelOptions) -> type[Self]:
+        """The class itself; ``MissingExtraError``, before any file is looked for, without the extra."""
+        if not extra_available("neural"):
+            raise MissingExtraError(f"the metric {cls.name}", "neural")
+        return cls
 
     @classmethod
     def model_card(cls) -> dict[str, Any] | None:

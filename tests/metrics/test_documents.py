@@ -188,3 +188,33 @@ def test_first_segments_are_those_that_the_published_document_metrics_score_alon
     assert len(apart[True]) == 3 * 192  # documents
     assert mean(apart[True]) < 2e-3
     assert mean(apart[False]) > 1e-2
+
+
+@pytest.mark.parametrize(
+    ("positions", "previous", "scored"),
+    [
+        ((0, 1, 2, 3), 2, {0, 1, 2, 3}),
+        ((4, 5, 6, 7), 2, {0, 1, 2, 3}),  # a document begins at its first position
+        ((0, 1, 5, 6), 2, {0, 1}),
+        ((0, 1, 5, 6), 1, {0, 1, 3}),
+        ((0, 1, 1, 2), 1, {0}),
+        ((0, 1, 5, 6), WHOLE, set()),
+        ((0, 0, 1, 2), WHOLE, set()),
+    ],
+)
+def test_positions_run_on(
+    write_set: Make,
+    translation: Callable,
+    pair: Callable,
+    tmp_path: Path,
+    positions: tuple[int, ...],
+    previous: int,
+    scored: set[int],
+) -> None:
+    Reader.wanted = Reach(previous, ALL)
+    records: list = []
+    for number, position in enumerate(positions):
+        tested = translation(str(number), f"a{number}", doc="d", position=position)
+        records += [tested, pair(tested, f"x{number}")]
+    score_set(write_set(tmp_path / "set", records), ["reader"], tmp_path / "out")
+    assert {int(score.item) for score in read_scores(tmp_path / "out") if score.status == "ok"} == scored

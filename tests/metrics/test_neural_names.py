@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from challenge_sets import InputError
-from metrics import METRICS
+from challenge_sets import InputError, MissingExtraError
+from metrics import METRICS, ModelOptions
 from metrics.neural.cards import CARDS, METRICX_LIMITS
 from metrics.neural.named import published
 
@@ -107,3 +107,12 @@ def test_listing_loads_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    "name", ["comet22", "doc-ref:comet22", "comet:some/where", "metricx24-xl", "slide:cometkiwi22"]
+)
+def test_without_the_extra_one_line_says_what_to_install(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("metrics.neural.metric.extra_available", lambda extra: False)
+    with pytest.raises(MissingExtraError, match="needs the optional dependency 'neural'"):
+        METRICS[name].configured(ModelOptions())

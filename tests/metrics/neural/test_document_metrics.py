@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -18,6 +19,11 @@ Texts = list[tuple[str, str, str]]
 
 def metric(name: str) -> Any:
     return METRICS[name].configured(OPTIONS)(Settings("en", model=OPTIONS))
+
+
+@pytest.fixture(autouse=True)
+def _in_the_hub(hub: Path) -> None:
+    pass
 
 
 @pytest.fixture(scope="module")
@@ -140,6 +146,19 @@ def test_slide_is_the_mean_over_windows(document: list[Segment], name: str) -> N
 )
 def test_where_windows_begin(segments: int, window: int, stride: int, starts: list[int]) -> None:
     assert Sliding(window, stride).starts(segments) == starts
+
+
+def test_a_window_that_is_cut_counts_as_one(document: list[Segment], overlong_text: str) -> None:
+    """SLIDE over a long window and a short one, with the long one scored in pieces."""
+    options = ModelOptions(window=1, stride=1, overlong="window")
+
+    def made(name: str) -> Any:
+        return METRICS[name].configured(options)(Settings("en", model=options))
+
+    segments = [Segment(overlong_text, "Lang."), document[0]]
+    (ours,) = made("slide:cometkiwi22").score([whole(segments)])
+    apart = made("cometkiwi22").score([Request(*segment) for segment in segments])
+    assert ours.raw == pytest.approx(fmean(each.raw for each in apart), abs=1e-6)
 
 
 def test_a_document_that_is_too_long_is_truncated(document: list[Segment], overlong_text: str) -> None:
