@@ -31,8 +31,9 @@ _ABSENT, _SEEN, _FAILED = 0, 1, 2
 class CellDeltas:
     """One metric's deltas in one category; ``deltas`` and ``segments`` have shape ``(n,)``.
 
-    ``segments`` numbers the items that the pairs were made from, ``missing`` counts pairs without a
-    delta by the status of the score (or ``not scored``), ``blind`` the pairs whose edit the metric
+    ``segments`` numbers the items that the pairs were made from (for a metric that reads documents: the
+    documents), ``missing`` counts pairs without a delta by the status of the score (or ``not scored``),
+    ``blind`` the pairs whose edit the metric
     cannot see by construction: they have no part in ``deltas``.
     """
 
@@ -134,7 +135,8 @@ def _join(set_directory: ChallengeSet, scores: PairScores) -> _Joined:
         | (found.state != _ABSENT).any(axis=0)
         for about, found in zip(scores.metrics, sides, strict=True)
     ]
-    joined = _Joined(set_directory, accepted, scores.metrics, sides, scopes, len(rejected))
+    documents = _documents(set_directory, accepted)
+    joined = _Joined(set_directory, accepted, documents, scores.metrics, sides, scopes, len(rejected))
     if not any(scope.any() for scope in scopes):
         raise InputError("no pair of the set was scored", path=scores.table)
     return joined
@@ -146,6 +148,8 @@ class _Joined:
 
     source: ChallengeSet
     keys: list[_Key]
+    documents: list[str]
+    """Of each pair."""
     metrics: tuple[MetricAbout, ...]
     sides: list[_Sides]
     scopes: list[NDArray[np.bool_]]
@@ -154,6 +158,9 @@ class _Joined:
     def table(self, where: NDArray[np.intp]) -> DeltaTable:
         """The deltas of the pairs ``where``; metrics without a pair there keep their place, without cells."""
         items, segments = _numbered(key.item for key in self.keys)
+        # Pairs of one document share what a metric that reads it saw: the document is the cluster.
+        documents, by_document = _numbered(self.documents)
+        by_document += len(items)
         _, originals = _numbered((key.item, key.system) for key in self.keys)
         members: dict[CellKey, list[int]] = {}
         for number in where:
@@ -163,7 +170,8 @@ class _Joined:
         for about, label, found, scope in zip(
             self.metrics, label_signatures(self.metrics), self.sides, self.scopes, strict=True
         ):
-            own = {key: found.cell(here[scope[here]], segments) for key, here in cells.items()}
+            clusters = segments if about.reach is None else by_document
+            own = {key: found.cell(here[scope[here]], clusters) for key, here in cells.items()}
             metrics.append(
                 MetricDeltas(
                     about,
@@ -174,7 +182,9 @@ class _Joined:
                 )
             )
         metrics.sort(key=lambda entry: entry.metric.sentinel)
-        return DeltaTable(self.source.name, self.source.fingerprint, tuple(metrics), self.rejected, items)
+        return DeltaTable(
+            self.source.name, self.source.fingerprint, tuple(metrics), self.rejected, items + documents
+        )
 
 
 class _Key(NamedTuple):
@@ -274,6 +284,12 @@ def _languages(set_directory: ChallengeSet, pairs: Sequence[_Key]) -> Mapping[tu
         if (translation.item, translation.system) in found:
             found[translation.item, translation.system].add(translation.target_lang)
     return found
+
+
+def _documents(set_directory: ChallengeSet, pairs: Sequence[_Key]) -> list[str]:
+    """The document of every pair, of whichever system."""
+    found = {(each.item, each.system): each.doc for each in set_directory.translations()}
+    return [found.get((key.item, key.system), key.item) for key in pairs]
 
 
 def _levels(set_directory: ChallengeSet, pairs: Sequence[_Key], factor: str) -> list[str]:

@@ -56,6 +56,7 @@ class Row:
     system: str = "sys"
     lang: str = "en"
     vetting: Vetting = field(default_factory=Vetting)
+    doc: str = "doc"
 
     @property
     def name(self) -> str:
@@ -79,8 +80,10 @@ def write(tmp_path: Path) -> Write:
     ) -> tuple[Path, Path]:
         directory = tmp_path / name
         with SetWriter(directory, {"name": name}) as writer:
-            for item, system, lang in dict.fromkeys((row.item, row.system, row.lang) for row in rows):
-                writer.add(Translation(item, system, "source", "a text", "ko", lang, "doc"))
+            for item, system, lang, doc in dict.fromkeys(
+                (row.item, row.system, row.lang, row.doc) for row in rows
+            ):
+                writer.add(Translation(item, system, "source", "a text", "ko", lang, doc))
             for row in rows:
                 writer.add(
                     Pair(

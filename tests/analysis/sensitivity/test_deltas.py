@@ -12,6 +12,7 @@ import pytest
 from analysis.sensitivity.deltas import DeltaTable, label_signatures, read_deltas
 from analysis.sensitivity.scores import PairScores
 from challenge_sets import BLIND, ChallengeSet, InputError, Vetting
+from metrics.requests import WHOLE, Reach
 
 Make = Callable[..., Any]
 
@@ -33,6 +34,22 @@ def test_seen_missing_and_blind_are_counted_apart(write: Make, row: Make, about:
     assert sorted(cell.deltas) == [-1.0, 2.0]
     assert len(set(cell.segments)) == 1
     assert (cell.missing, cell.blind, cell.pairs) == ({"not scored": 1, "truncated": 1}, 1, 5)
+
+
+def test_pairs_of_a_document_are_one_cluster_to_a_metric_that_reads_it(
+    write: Make, row: Make, about: Make
+) -> None:
+    rows = [
+        row(str(n), "negation", "error", {0: (5.0, 3.0 + n), 1: (5.0, 4.0)}, doc=f"d{n // 4}")
+        for n in range(8)
+    ]
+    whole = about("slide", unit="document", reach=Reach(WHOLE, ("hypothesis",)))
+    table = read(write(rows, [about("chrf"), whole]))
+    by_item, by_document = (metric.cells["error", "negation"].segments for metric in table.metrics)
+    assert [table.items[number] for number in by_item] == [str(n) for n in range(8)]
+    assert [table.items[number] for number in by_document] == ["d0"] * 4 + ["d1"] * 4
+    # Never taken for one another in a joint model.
+    assert not set(by_item) & set(by_document)
 
 
 def test_pairs_rejected_by_vetting_are_left_out(write: Make, row: Make, about: Make) -> None:
