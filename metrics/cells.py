@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 from challenge_sets import ChallengeSet, InputError, Pair, Turn
 from challenge_sets.languages import normalise_language
 from challenge_sets.sets import PAIRS, TRANSLATIONS
-from metrics.requests import WHOLE, Reach, Request, Segment, inputs_key
+from metrics.keys import inputs_key
+from metrics.requests import WHOLE, Reach, Request, Segment
 
 NO_REFERENCE = -1
 OWN_REFERENCE = -2
@@ -127,6 +128,16 @@ class Cells:
     def target_langs(self) -> set[str]:
         """Target languages of the translations."""
         return {tested.target_lang for tested in self._tested.values()}
+
+    @property
+    def source_langs(self) -> list[str]:
+        """Source languages of the translations, sorted."""
+        return sorted({tested.source_lang for tested in self._tested.values()})
+
+    @property
+    def has_context(self) -> bool:
+        """Whether any translation has earlier turns."""
+        return any(tested.context for tested in self._tested.values())
 
     def tested(self, pair: Pair) -> Tested:
         """The translation that a pair was made from; ``InputError`` where the set does not hold it."""
@@ -242,7 +253,9 @@ class Cells:
                     continue
                 # A document is one input, whichever of its segments is under test.
                 whole = kind.reach.previous == WHOLE
-                fields = ({"hypothesis": ""} if whole else values) | {"document": document}
+                # What names the languages is no text of one segment.
+                shared = {name: value for name, value in values.items() if name == "source_lang"}
+                fields = ({"hypothesis": "", **shared} if whole else values) | {"document": document}
             key = inputs_key(list(fields.values()))
             number = column.numbers.get(key)
             if number is None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,9 +13,16 @@ import typer
 from challenge_sets.console import EXIT_MISSING_CELLS
 from challenge_sets.errors import InputError
 from challenge_sets.files import dump_json
+from metrics import judge_options as options
+from metrics.batch_cli import app as batch_app
+from metrics.judge_log import judge_log
+from metrics.llm.options import OPENAI
 
 if TYPE_CHECKING:
-    from metrics.base import Metric
+    from challenge_sets.sets import ChallengeSet
+    from metrics.base import Account, Metric
+    from metrics.judges.options import JudgeOptions
+    from metrics.llm.prices import Bill
     from metrics.runner import MetricResult
 
 app = typer.Typer(
@@ -81,6 +90,26 @@ def score(
     stride: Annotated[
         int, typer.Option(help="Segments from one window of slide: to the next.", rich_help_panel="Models")
     ] = 6,
+    mode: Annotated[
+        str,
+        typer.Option(
+            help="How judges are asked: direct, or batch (cheaper, within a day; waits until it is done).",
+            rich_help_panel="Judges",
+        ),
+    ] = "direct",
+    model: options.Model = None,
+    base_url: options.BaseUrl = OPENAI,
+    api_key_env: options.ApiKeyEnv = None,
+    temperature: options.Temperature = 0.0,
+    max_tokens: options.MaxTokens = None,
+    param: options.Param = None,
+    dialect: options.DialectOption = "auto",
+    structured: options.StructuredOption = "auto",
+    samples: options.Samples = 1,
+    concurrency: options.Concurrency = 16,
+    timeout: options.Timeout = 120.0,
+    max_cost: options.MaxCost = None,
+    prices: options.PricesOption = None,
 ) -> None:
     """Score a set with one or more metrics; a rerun asks only for what is missing."""
     from challenge_sets.sets import ChallengeSet
@@ -90,7 +119,7 @@ def score(
     names = [name.strip() for name in metrics.split(",") if name.strip()]
     if out.exists() and not out.is_dir():
         raise InputError("a file stands where a directory is needed", path=out)
-    model = ModelOptions(
+    neural = ModelOptions(
         device=device,
         precision=precision,  # type: ignore[arg-type]  # checked there
         revision=revision,
@@ -101,12 +130,41 @@ def score(
         stride=stride,
         download=not dry_run,
     )
+    judge = options.judge_options(
+        out,
+        model=model,
+        base_url=base_url,
+        api_key_env=api_key_env,
+        temperature=temperature,
+        max_tokens=max_tokens,
+        param=param,
+        dialect=dialect,
+        structured=structured,
+        samples=samples,
+        concurrency=concurrency,
+        timeout=timeout,
+        max_cost=max_cost,
+        prices=prices,
+        asks=not dry_run,
+    )
     challenge_set = ChallengeSet(set_dir)
+    if mode == "batch" and not dry_run:
+        judge = _answered_in_batches(challenge_set, names, out, judge, pseudo_reference)
+    elif mode not in ("direct", "batch"):
+        raise InputError(f"mode is '{mode}', it is direct or batch")
     if dry_run:
-        results = plan_set(challenge_set, names, out, pseudo_reference=pseudo_reference, model=model)
+        results = plan_set(
+            challenge_set, names, out, pseudo_reference=pseudo_reference, model=neural, judge=judge
+        )
     else:
         results = score_set(
-            challenge_set, names, out, pseudo_reference=pseudo_reference, workers=workers, model=model
+            challenge_set,
+            names,
+            out,
+            pseudo_reference=pseudo_reference,
+            workers=workers,
+            model=neural,
+            judge=judge,
         )
     files = [] if dry_run else [str(out / name) for name in ("scores.csv", "scores.json")]
     if as_json:
@@ -118,6 +176,22 @@ def score(
             print(line)
     if any(each.missing for each in results):
         sys.exit(EXIT_MISSING_CELLS)
+
+
+def _answered_in_batches(
+    challenge_set: ChallengeSet,
+    names: list[str],
+    out: Path,
+    judge: JudgeOptions | None,
+    pseudo_reference: str | None,
+) -> JudgeOptions:
+    """Have everything answered; the options to score with afterwards, which ask for nothing more."""
+    from metrics.batch_run import answer_in_batches
+
+    if judge is None:
+        raise InputError("a batch needs a model to ask", hint="--model NAME, and --base-url URL")
+    answer_in_batches(challenge_set, names, out, judge, pseudo_reference=pseudo_reference)
+    return replace(judge, asks=False)
 
 
 def _summary(results: list[MetricResult], dry_run: bool) -> list[str]:
@@ -136,6 +210,8 @@ def _summary(results: list[MetricResult], dry_run: bool) -> list[str]:
                 lines.append(
                     f"  {tally.screened} of them will get no score: too long, or without a reference"
                 )
+            if tally.forecast is not None:
+                lines.append(f"  {_estimated(tally.forecast)}")
             continue
         counts = ", ".join(f"{count} {status}" for status, count in each.counts.items())
         lines.append(
@@ -148,9 +224,33 @@ def _summary(results: list[MetricResult], dry_run: bool) -> list[str]:
             lines.append(
                 f"  {each.unknown_tokens} tokens are unknown to the model; 'reason' says in which texts"
             )
+        if each.account is not None:
+            lines += [f"  {line}" for line in _accounted(each.account)]
         if each.about.pseudo_reference is not None:
             lines.append(f"  pseudo-reference: {each.about.pseudo_reference}")
     return lines
+
+
+def _estimated(bill: Bill) -> str:
+    tokens = f"about {bill.input_tokens} tokens in, {bill.output_tokens} out (thinking not counted)"
+    return f"{bill.calls} calls, {tokens}, {_cost(bill, 'about ')}"
+
+
+def _accounted(account: Account) -> Iterator[str]:
+    bill = account.bill
+    thought = f" (of which {bill.reasoning_tokens} thought)" if bill.reasoning_tokens else ""
+    tokens = f"{bill.input_tokens} tokens in, {bill.output_tokens} out{thought}"
+    yield f"this run: {bill.calls} calls in {bill.attempts} attempts, {tokens}, {_cost(bill, '')}"
+    if account.hazards:
+        kinds = ", ".join(f"{kind} {count}" for kind, count in account.hazards.items() if kind != "any")
+        yield f"{account.hazards['any']} answers are about texts that could mislead a judge: {kinds}"
+
+
+def _cost(bill: Bill, about: str) -> str:
+    if bill.unpriced == bill.calls and bill.calls:
+        return "no price known (--prices)"
+    unknown = f", {bill.unpriced} calls without a known cost" if bill.unpriced else ""
+    return f"cost {about}{bill.cost:.4f} {bill.currency}".rstrip() + unknown
 
 
 @app.command("export")
@@ -165,6 +265,10 @@ def export(
 
     for path in export_mtme(ChallengeSet(set_dir), scores, out):
         print(path)
+
+
+app.command("judge-log")(judge_log)
+app.add_typer(batch_app, name="batch")
 
 
 @app.command("list")
@@ -191,6 +295,7 @@ def list_metrics(as_json: Json = False) -> None:
     print("any other checkpoint, by hub id or path: comet:ID, comet-ref:ID, comet-qe:ID, metricx:ID, …")
     print("a neural metric on documents: doc-ref:NAME, doc-hyp:NAME (context before each segment),")
     print("    whole:NAME (the document as one text), slide:NAME (a window over the document)")
+    print("a judge by a prompt set of your own: judge:DIR")
 
 
 def _spelled(model: dict[str, Any], limit: int) -> str:

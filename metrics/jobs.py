@@ -9,6 +9,7 @@ from challenge_sets import ChallengeSet, InputError
 from challenge_sets.sets import PAIRS
 from metrics.base import Metric, MetricAbout
 from metrics.cells import OWN_REFERENCE, Cells, Kind
+from metrics.judges.options import JudgeOptions
 from metrics.registry import METRICS
 from metrics.requests import ModelOptions, Settings
 
@@ -60,6 +61,7 @@ def plan_jobs(
     names: Sequence[str],
     pseudo_reference: str | None,
     model: ModelOptions,
+    judge: JudgeOptions | None = None,
 ) -> list[Job]:
     """One job for each metric and each target language under test.
 
@@ -81,15 +83,26 @@ def plan_jobs(
     needing = [metric.name for metric in classes if "reference" in metric.needs]
     if needing and not found.has_reference:
         raise _no_reference(challenge_set, cells, found, needing, pseudo_reference)
-    jobs = []
+    in_context = [metric.name for metric in classes if "context" in metric.needs]
+    if in_context and not cells.has_context:
+        raise InputError(
+            f"{', '.join(in_context)}: earlier turns are needed, but the translations under test have none",
+            path=challenge_set.directory,
+            hint="a judge without '-context' in its name does without",
+        )
+    all_made = []
     for metric in classes:
         for language in sorted(found.languages):
             stand_in = pseudo_reference if "reference" in metric.needs else None
-            settings = Settings(language, stand_in, model)
-            made = metric(settings)
-            jobs.append(
-                Job(metric.name, settings, MetricAbout.of(made), made.batch, made.devices(), made.model_key)
-            )
+            for settings in metric.repeated(Settings(language, stand_in, model, judge)):
+                made = metric(settings)
+                made.check_sources(cells.source_langs)
+                all_made.append((metric.name, made))
+    # A judge may have to ask something to know its signature: all that can be refused is refused by now.
+    jobs = [
+        Job(name, made.settings, MetricAbout.of(made), made.batch, made.devices(), made.model_key)
+        for name, made in all_made
+    ]
     _check_revision(jobs, model)
     return jobs
 

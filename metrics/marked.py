@@ -1,4 +1,4 @@
-"""``errors.jsonl``: the errors that metrics marked, one line a scored side of a pair."""
+"""``errors.jsonl``: the errors that metrics marked and their labels, one line a scored side of a pair."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import IO, Any, Self
 
 from challenge_sets import DataReport, MarkedError, Side
 from challenge_sets.files import atomic_file, dump_json, locating, read_jsonl
+from challenge_sets.json_fields import mapping
 from metrics.base import MetricAbout
 from metrics.cells import PairRow
 
@@ -18,7 +19,7 @@ ERRORS = "errors.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class MarkedText:
-    """What one metric marked in one side of a pair; no error is an empty tuple."""
+    """What one metric marked in one side of a pair; no error is an empty tuple, ``None`` a metric without."""
 
     metric: str
     signature: str
@@ -27,13 +28,16 @@ class MarkedText:
     item: str
     system: str
     doc: str
-    errors: tuple[MarkedError, ...]
+    errors: tuple[MarkedError, ...] | None
+    labels: Mapping[str, str]
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Self:
         """One line of the file; ``KeyError``, ``TypeError`` or ``ValueError`` where it is none."""
-        fields = {name: value[name] for name in cls.__slots__ if name != "errors"}
-        return cls(**fields, errors=tuple(map(MarkedError.from_json, value["errors"])))
+        fields = {name: value[name] for name in cls.__slots__ if name not in ("errors", "labels")}
+        errors = value["errors"]
+        marked = None if errors is None else tuple(map(MarkedError.from_json, errors))
+        return cls(**fields, errors=marked, labels=mapping(value, "labels"))
 
 
 class ErrorWriter:
@@ -47,12 +51,23 @@ class ErrorWriter:
     def __enter__(self) -> Self:
         return self
 
-    def write(self, about: MetricAbout, row: PairRow, side: Side, errors: Sequence[MarkedError]) -> None:
-        """Add the errors of one side of a pair."""
+    def write(
+        self,
+        about: MetricAbout,
+        row: PairRow,
+        side: Side,
+        errors: Sequence[MarkedError] | None,
+        labels: Mapping[str, str],
+    ) -> None:
+        """Add what was said of one side of a pair."""
         if self._stream is None:
             self._stream = self._stack.enter_context(atomic_file(self.path))
-        line = {"metric": about.name, "signature": about.signature, "side": side} | row._asdict()
-        self._stream.write(dump_json(line | {"errors": [each.to_json() for each in errors]}) + "\n")
+        line: dict[str, Any] = {"metric": about.name, "signature": about.signature, "side": side}
+        line |= row._asdict()
+        line["errors"] = None if errors is None else [each.to_json() for each in errors]
+        if labels:
+            line["labels"] = dict(labels)
+        self._stream.write(dump_json(line) + "\n")
 
     def __exit__(self, *raised: Any) -> None:
         self._stack.__exit__(*raised)

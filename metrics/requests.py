@@ -1,14 +1,14 @@
-"""What a metric is asked and what it answers, and the keys that stand for both in the store."""
+"""What a metric is asked and what it answers."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 from challenge_sets import InputError, MarkedError, Status, Turn
 from challenge_sets.languages import normalise_language
+from metrics.judges.options import JudgeOptions
 
 GIVEN = "given"
 """Reference kind: the reference that the set holds."""
@@ -68,12 +68,21 @@ class Request:
         )
 
 
+class Details(NamedTuple):
+    """What an answer says besides the number; see ``Answer``."""
+
+    errors: tuple[MarkedError, ...] | None = None
+    unknown: int = 0
+    labels: Mapping[str, str] = {}
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What a metric says of one request: ``raw`` as the metric gave it, or none and why.
 
     ``errors`` are what it marked in the hypothesis (in the segments joined by one space, for a document);
     ``None`` where it marks none by design. ``unknown`` counts tokens that its vocabulary does not hold.
+    ``labels`` are what else it said, by name.
     """
 
     raw: float | None
@@ -81,6 +90,12 @@ class Answer:
     reason: str = ""
     errors: tuple[MarkedError, ...] | None = None
     unknown: int = 0
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def detailed(self) -> bool:
+        """Whether it says more than a number."""
+        return self.errors is not None or bool(self.unknown) or bool(self.labels)
 
     def __post_init__(self) -> None:
         if (self.raw is not None) != (self.status == "ok"):
@@ -129,6 +144,8 @@ class ModelOptions:
 class Settings:
     """What one metric object is made for: a target language, a kind of reference, a way to run models.
 
+    ``judge`` says which model judges, and how; ``None`` where no metric is a judge.
+
     ``pseudo_reference`` names the system whose translations stand in for the reference; ``None`` means
     the reference that the set holds. Raises ``InputError`` for an unknown language.
     """
@@ -136,6 +153,7 @@ class Settings:
     target_lang: str
     pseudo_reference: str | None = None
     model: ModelOptions = field(default_factory=ModelOptions)
+    judge: JudgeOptions | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "target_lang", normalise_language(self.target_lang))
@@ -144,37 +162,3 @@ class Settings:
     def reference(self) -> str:
         """The reference kind as the signature spells it: ``given`` or ``pseudo=SYSTEM``."""
         return GIVEN if self.pseudo_reference is None else f"pseudo={self.pseudo_reference}"
-
-
-def inputs_key(values: Any) -> bytes:
-    """Sixteen bytes that stand for exactly these inputs: two different values never share an encoding.
-
-    Takes strings, numbers, booleans, ``None``, ``Turn`` objects, and tuples, lists and mappings of these.
-    Every part is written with its type and its length, so that ``("a_b", "c")`` and ``("a", "b_c")``,
-    or ``None`` and ``"None"``, stay apart.
-    """
-    return hashlib.blake2b(_encoded(values), digest_size=16).digest()
-
-
-def _encoded(value: Any) -> bytes:
-    if isinstance(value, str):
-        # A lone surrogate cannot be in a file, but it can come from a caller.
-        raw = value.encode("utf-8", "surrogatepass")
-        return b"s%d:%b" % (len(raw), raw)
-    if isinstance(value, tuple | list):
-        return b"l%d:%b" % (len(value), b"".join(map(_encoded, value)))
-    if value is None or isinstance(value, bool | int | float):
-        raw = f"{type(value).__name__} {value!r}".encode()
-        return b"n%d:%b" % (len(raw), raw)
-    if isinstance(value, Mapping):
-        entries = sorted(_encoded(key) + _encoded(entry) for key, entry in value.items())
-        return b"m%d:%b" % (len(entries), b"".join(entries))
-    if isinstance(value, Turn):
-        return b"t" + _encoded((value.speaker, value.text, value.time))
-    raise TypeError(f"{type(value).__name__} cannot be part of a store key")
-
-
-def view_key(view: Hashable) -> int:
-    """A signed 64-bit number that stands for a view."""
-    digest = hashlib.blake2b(repr(view).encode("utf-8", "backslashreplace"), digest_size=8).digest()
-    return int.from_bytes(digest, "big", signed=True)

@@ -5,11 +5,14 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator
 
-from challenge_sets import SIDES, MarkedError, Status
+from challenge_sets import SIDES, Status
 from metrics.base import MetricAbout
 from metrics.cells import Cells, Column, Kind, why_not
+from metrics.requests import Details
 from metrics.store import Store
 from metrics.tables import Cell
+
+_NOTHING_MORE = Details()
 
 
 class Answers:
@@ -26,14 +29,9 @@ class Answers:
         for key, raw, view in store.answers(about.signature, keys):
             number = column.numbers[key]
             self._raw[number], self._view[number], self._final[number] = raw, view, 1
-        self._errors: dict[int, tuple[MarkedError, ...]] = {}
-        self._unknown: dict[int, int] = {}
-        for key, errors, unknown in store.details(about.signature, keys):
-            number = column.numbers[key]
-            if errors is not None:
-                self._errors[number] = errors
-            if unknown:
-                self._unknown[number] = unknown
+        self._details = {
+            column.numbers[key]: details for key, details in store.details(about.signature, keys)
+        }
         lacking = [key for key, final in zip(keys, self._final, strict=True) if not final]
         self._failures: dict[int, tuple[Status, str]] = {
             column.numbers[key]: (status, reason)
@@ -43,7 +41,7 @@ class Answers:
     @property
     def unknown_tokens(self) -> int:
         """Tokens that the metric's vocabulary does not hold, over the distinct inputs."""
-        return sum(self._unknown.values())
+        return sum(details.unknown for details in self._details.values())
 
     def cells(self, cells: Cells) -> Iterator[Cell]:
         """The table of the metric: both sides of each pair of its language, in the set's order."""
@@ -57,9 +55,9 @@ class Answers:
                 if number < 0:
                     yield Cell(row, side, None, "not_applicable", why_not(number, self._kind))
                 elif final[number]:
-                    unknown = self._unknown.get(number, 0)
-                    reason = f"{unknown} tokens unknown to the model" if unknown else ""
-                    yield Cell(row, side, raw[number], "ok", reason, blind, self._errors.get(number))
+                    details = self._details.get(number, _NOTHING_MORE)
+                    reason = f"{details.unknown} tokens unknown to the model" if details.unknown else ""
+                    yield Cell(row, side, raw[number], "ok", reason, blind, details.errors, details.labels)
                 else:
                     status, reason = self._failures.get(number, ("failed", "it was never scored"))
                     yield Cell(row, side, None, status, reason)

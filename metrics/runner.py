@@ -12,9 +12,12 @@ from challenge_sets import ChallengeSet, InputError
 from challenge_sets.console import progress
 from challenge_sets.files import dump_json
 from challenge_sets.parallel import chunked, default_workers, ordered_map
-from metrics.base import MetricAbout
+from metrics.base import Account, Metric, MetricAbout
 from metrics.cells import OWN_REFERENCE, Cells, Kind
 from metrics.jobs import Job, kind_of, plan_jobs
+from metrics.judges.options import JudgeOptions
+from metrics.llm.prices import Bill
+from metrics.registry import METRICS
 from metrics.requests import ModelOptions, Request
 from metrics.rows import Answers
 from metrics.scoring import Batch, Seats, score_batch, start_scorer, stop_scorer
@@ -41,6 +44,8 @@ class Tally:
     """Characters of the hypotheses to score."""
     screened: int = 0
     """Texts to score that will get no score, such as those beyond the limit; counted before scoring."""
+    forecast: Bill | None = None
+    """What asking for the scores would take, for a metric that asks others; only in a dry run."""
 
     @property
     def duplicates(self) -> int:
@@ -61,6 +66,8 @@ class MetricResult:
     """Cells that should hold a score and do not. Pairs of the pseudo-reference itself should not."""
     unknown_tokens: int = 0
     """Tokens of the scored texts that the model's vocabulary does not hold, each distinct input once."""
+    account: Account | None = None
+    """What the metric asked of others in this run; ``None`` in a dry run, and for a metric that computes."""
 
     def to_json(self) -> dict[str, Any]:
         """For ``--json``."""
@@ -81,6 +88,9 @@ class MetricResult:
             "counts": self.counts,
             "blind_pairs": self.blind_pairs,
             "missing": self.missing,
+            "forecast": None if tally.forecast is None else tally.forecast.to_json(),
+            "bill": None if self.account is None else self.account.bill.to_json(),
+            "hazards": {} if self.account is None else dict(self.account.hazards),
         }
 
 
@@ -92,18 +102,20 @@ def score_set(
     pseudo_reference: str | None = None,
     workers: int | None = None,
     model: ModelOptions | None = None,
+    judge: JudgeOptions | None = None,
 ) -> list[MetricResult]:
     """Score both sides of every pair; write ``scores.csv`` and ``scores.json`` into ``out``.
 
     The table holds everything that this set was ever scored with in ``out``. Only what the store does not
     hold is scored; the result does not depend on ``workers`` (default: all processors, one for a small set).
-    Metrics with a model run one model after the other, in one process a device.
+    Metrics with a model run one model after the other, in one process a device; ``judge`` says which model
+    judges ask.
 
     Raises ``InputError`` before anything is written where the set or the metrics cannot be used.
     """
     out = Path(out)
     cells = Cells(challenge_set)
-    jobs = plan_jobs(challenge_set, cells, names, pseudo_reference, model or ModelOptions())
+    jobs = plan_jobs(challenge_set, cells, names, pseudo_reference, model or ModelOptions(), judge)
     if workers is None:
         small = challenge_set.manifest["counts"]["pairs"] < _SMALL_SET
         workers = 1 if small else default_workers()
@@ -142,7 +154,7 @@ def _score_phase(
     devices = here[0].devices
     done = ordered_map(
         score_batch,
-        _batches(stream, here, store, [tallies[number] for number in numbers]),
+        lacking_batches(stream, here, store, [tallies[number] for number in numbers]),
         workers=len(devices) or workers,
         initializer=start_scorer,
         initargs=(here, store.path, Seats(devices)),
@@ -179,27 +191,31 @@ def plan_set(
     *,
     pseudo_reference: str | None = None,
     model: ModelOptions | None = None,
+    judge: JudgeOptions | None = None,
 ) -> list[MetricResult]:
     """What ``score_set`` would do, without doing any of it; nothing is written, ``out`` need not exist."""
     cells = Cells(challenge_set)
-    jobs = plan_jobs(challenge_set, cells, names, pseudo_reference, model or ModelOptions())
+    jobs = plan_jobs(challenge_set, cells, names, pseudo_reference, model or ModelOptions(), judge)
     path = Path(out) / STORE
     store = Store(path, read_only=True) if path.is_file() else None
+    metrics = [job.make() for job in jobs]
     try:
         tallies = [Tally() for _ in jobs]
-        metrics = [job.make() for job in jobs]
-        for batch in _batches(cells.stream({job.kind for job in jobs}), jobs, store, tallies):
+        for batch in lacking_batches(cells.stream({job.kind for job in jobs}), jobs, store, tallies):
             for number in batch.jobs:
                 answers = metrics[number].screen(batch.requests)
                 tallies[number].screened += sum(answer is not None for answer in answers)
+                _add_forecast(tallies[number], metrics[number], batch.requests)
     finally:
         if store is not None:
             store.close()
+        for metric in metrics:
+            metric.close()
     _count_cells(cells, jobs, tallies)
     return [MetricResult(job.about, tally, {}, 0, 0) for job, tally in zip(jobs, tallies, strict=True)]
 
 
-def _batches(
+def lacking_batches(
     stream: Iterable[tuple[Kind, bytes, Request]],
     jobs: Sequence[Job],
     store: Store | None,
@@ -300,8 +316,26 @@ def _tabulate(
         own = 2 * cells.columns[job.kind].original.count(OWN_REFERENCE)
         missing = sum(each.counts.values()) - each.counts.get("ok", 0) - own
         unknown = unknown_tokens[job.about.signature]
-        results.append(MetricResult(job.about, tally, dict(each.counts), each.blind_pairs, missing, unknown))
+        account = _account(job)
+        counts = dict(each.counts)
+        results.append(MetricResult(job.about, tally, counts, each.blind_pairs, missing, unknown, account))
     return results
+
+
+def _add_forecast(tally: Tally, metric: Metric, requests: Sequence[Request]) -> None:
+    forecast = metric.forecast(requests)
+    if forecast is not None:
+        tally.forecast = forecast if tally.forecast is None else tally.forecast + forecast
+
+
+def _account(job: Job) -> Account | None:
+    if not METRICS[job.name].remote:
+        return None
+    metric = job.make()
+    try:
+        return metric.account()
+    finally:
+        metric.close()
 
 
 def _about(text: str) -> MetricAbout:

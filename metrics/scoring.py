@@ -11,7 +11,8 @@ from pathlib import Path
 from challenge_sets import InputError
 from metrics.base import Metric
 from metrics.jobs import Job
-from metrics.requests import Answer, Request, view_key
+from metrics.keys import view_key
+from metrics.requests import Answer, Request
 from metrics.store import Row, Store
 
 

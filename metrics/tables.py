@@ -32,7 +32,7 @@ FORMAT_VERSION = 1
 
 
 class Cell(NamedTuple):
-    """One side of a pair with its raw score or why there is none, and the errors marked in it, if any."""
+    """One side of a pair with its raw score or why there is none, and what else was said of it."""
 
     row: PairRow
     side: Side
@@ -42,6 +42,7 @@ class Cell(NamedTuple):
     blind: bool = False
     """Whether the pair is blind by construction."""
     errors: tuple[MarkedError, ...] | None = None
+    labels: Mapping[str, str] = {}
 
 
 _AGAIN = "score the set again: python -m metrics score"
@@ -114,10 +115,10 @@ def _rows(
     # The columns of SCORE_COLUMNS. A large set has a million rows: no object is made for each.
     blind_reason = f"{BLIND}: {about.name} sees the same text on both sides"
     names = (about.name, about.signature, about.unit)
-    for row, side, raw, status, reason, blind, errors in cells:
+    for row, side, raw, status, reason, blind, errors, labels in cells:
         counts[status, blind] += 1
-        if errors is not None:
-            marked.write(about, row, side, errors)
+        if errors is not None or labels:
+            marked.write(about, row, side, errors, labels)
         # repr is the shortest spelling that reads back as the same number.
         numbers = ("", "") if raw is None else (repr(about.oriented(raw)), repr(raw))
         yield (

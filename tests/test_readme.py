@@ -8,9 +8,11 @@ import re
 import shlex
 import subprocess
 import sys
+from importlib.metadata import requires
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -74,7 +76,7 @@ def test_the_python_commands_in_order(desk: Path) -> None:
 
 def test_no_other_command_goes_untested() -> None:
     others = [command for command in COMMANDS if not command.startswith("python ")]
-    assert others == ["make demo", "make test", "make english", "make neural"]
+    assert others == ["make demo", "make test", "make english", "make neural", "make judge"]
 
 
 def test_the_continuous_integration_runs_the_test_command() -> None:
@@ -97,6 +99,20 @@ def test_make_demo(tmp_path: Path) -> None:
 def test_make_english() -> None:
     """Resolved in full, but nothing is installed under the feet of the other tests."""
     make("english", f"PIP={sys.executable} -m pip install --quiet --dry-run")
+
+
+def test_make_judge_installs_nothing_heavy() -> None:
+    make("judge", f"PIP={sys.executable} -m pip install --quiet --dry-run")
+    needed, left = set(), ["openai", "jinja2"]
+    while left:
+        name = left.pop()
+        if name not in needed:
+            needed.add(name)
+            stated = (Requirement(each) for each in requires(name) or ())
+            plain = {"extra": ""}
+            left += [each.name for each in stated if not each.marker or each.marker.evaluate(plain)]
+    assert not needed & {"torch", "transformers", "numpy", "pandas", "scipy", "pyarrow", "spacy"}
+    assert len(needed) < 25
 
 
 def test_make_neural_is_what_make_test_runs_its_neural_tests_in() -> None:

@@ -73,15 +73,15 @@ def merged(text: str, marked: Iterable[tuple[MarkedError, int]]) -> tuple[Marked
     of the surer piece stays.
     """
     found: list[MarkedError] = []
-    for error, offset in sorted(marked, key=lambda each: each[0].span.start + each[1]):
-        start, end = error.span.start + offset, error.span.end + offset
+    for error, offset in sorted(marked, key=lambda each: each[0].located.start + each[1]):
+        start, end = error.located.start + offset, error.located.end + offset
         last = found[-1] if found else None
-        if last is None or last.span.end <= start:
+        if last is None or last.located.end <= start:
             found.append(replace(error, span=Span(start, end, text[start:end])))
             continue
         surer = last if (last.confidence or 0.0) >= (error.confidence or 0.0) else error
         if last.severity == error.severity:
-            start, end = last.span.start, max(last.span.end, end)
+            start, end = last.located.start, max(last.located.end, end)
         elif surer is last:
             continue
         found[-1] = replace(surer, span=Span(start, end, text[start:end]))

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from challenge_sets import InputError, Turn
 from metrics import Answer
-from metrics.requests import inputs_key, view_key
+from metrics.keys import inputs_key, view_key
 from metrics.store import STORE, Store
 
 
@@ -168,10 +168,10 @@ def test_another_file_is_refused_and_kept(tmp_path: Path) -> None:
 def test_a_newer_store_is_refused(tmp_path: Path) -> None:
     path = tmp_path / STORE
     database = sqlite3.connect(path)
-    database.execute("PRAGMA user_version=3")
+    database.execute("PRAGMA user_version=4")
     database.commit()
     database.close()
-    with pytest.raises(InputError, match="store version 3"):
+    with pytest.raises(InputError, match="store version 4"):
         Store(path)
 
 

@@ -1,0 +1,49 @@
+"""What texts hold that could pass for an order or for an answer: found to be counted, never to be changed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+FENCE, HEADING, ORDER, JSON = "fence", "heading", "order", "json"
+HAZARDS = (FENCE, HEADING, ORDER, JSON)
+"""A fence had to give way; a line like one of an answer; an order or a role mark; a JSON answer."""
+
+_DRESSING = r"^[\s#>*_\-+•\d.)(\[]*"
+_LINE_END = "[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]"
+_HEADING = re.compile(
+    rf"(?:{_DRESSING}(?:critical|major|minor)(?:\s+errors?)?[\s*_]*(?:[:：].*)?$"
+    rf"|{_DRESSING}no[- ]errors?[\s.*_]*$"
+    rf"|{_DRESSING}(?:final\s+)?(?:score|rating)\b[^:：=\d\n]{{0,20}}[:：=]?[\s*_]*\d"
+    rf"|{_DRESSING}contextBehaviou?r[\s*_]*[:：=])",
+    re.IGNORECASE,
+)
+_ORDER = re.compile(
+    r"\b(?:ignore|disregard|forget|override|bypass)\b[^.\n]{0,40}?"
+    r"\b(?:instructions?|prompts?|rules|guidelines|(?:previous|above|earlier|everything)\b)"
+    r"|\b(?:new|updated|system)\s+(?:instructions?|prompts?)\s*:"
+    r"|\b(?:output|reply|respond|answer|return|write|print)\s+(?:only|just|exactly|with)\b[^.\n]{0,40}"
+    r"(?:no[- ]error|score|\d{2,3}\b|perfect)"
+    r"|\byou\s+(?:are|must)\s+now\b"
+    r"|\b(?:ignorier|vergiss|missachte)\w*\b[^.\n]{0,40}\b(?:anweisung|vorgabe|regel|instruktion)"
+    r"|(?:忽略|无视|無視|忘记|忘掉)[^。\n]{0,20}(?:指令|指示|说明|說明|规则|提示|要求|命令)"
+    r"|(?:指示|命令|ルール|プロンプト)[^。\n]{0,12}(?:無視|忘れ)"
+    r"|(?:지시|명령|규칙|프롬프트)[^.\n]{0,12}(?:무시|잊)"
+    r"|(?:^|[\n\r\u2028\u2029])\s*(?:#+\s*|\**)(?:system|assistant|user|human|model|developer)\**\s*[:：]"
+    r"|<\|[^|<>\n]{1,40}\|>|\[/?INST\]|<</?SYS>>|</?think(?:ing)?>|<(?:start|end)_of_turn>|</?s>",
+    re.IGNORECASE,
+)
+_JSON = re.compile(r"[{,]\s*[\"'“]?(?:errors?|score|rating|severity|has_no_error)[\"'”]?\s*:", re.IGNORECASE)
+
+
+def hazards(texts: Iterable[str]) -> set[str]:
+    """Which kinds of hostile content stand in these texts: ``heading``, ``order``, ``json``."""
+    found = set()
+    for text in texts:
+        if any(_HEADING.match(line) for line in re.split(_LINE_END, text)):
+            found.add(HEADING)
+        if _ORDER.search(text):
+            found.add(ORDER)
+        if _JSON.search(text):
+            found.add(JSON)
+    return found

@@ -1,0 +1,171 @@
+"""An answer of a judge, in the form that its prompt asked for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from metrics.judges.forms import Form, Judged, Verdict
+from metrics.judges.reading.dress import split_lines, without_reasoning
+from metrics.judges.reading.echoes import Given
+from metrics.judges.reading.labels import labels_in, take_labels
+from metrics.judges.reading.lines import read_line
+from metrics.judges.reading.objects import begins_object, own_object
+from metrics.judges.reading.quotes import CLOSING, OPENING
+from metrics.judges.reading.reasons import (
+    ECHO,
+    EMPTY,
+    JSON_FOR_TEXT,
+    NO_HEADING,
+    NO_NUMBER,
+    NUMBER_ONLY,
+    REFUSAL,
+    NotUnderstoodError,
+    is_refusal,
+)
+from metrics.judges.reading.scores import (
+    bare_number,
+    is_label_alone,
+    labelled_number,
+    one_score,
+    read_number,
+    take_labelled,
+)
+from metrics.judges.reading.sections import read_sections
+from metrics.judges.reading.structured import errors_in, score_in
+
+_OPEN_QUOTE = re.compile(
+    rf"^[^\n\"“„«「『]{{1,120}}[-–—:][ \t*_]{{0,4}}([{re.escape(OPENING)}])", re.MULTILINE
+)
+_MOST_ENDS = 32
+
+
+def read_answer(answer: str, form: Form, judged: Judged) -> Verdict:
+    """What a complete answer says, in the form that was asked for; never raises for any text.
+
+    An answer that is not in form is not understood, and its verdict says why: nothing is guessed. Formatting
+    does not matter (reasoning before the answer, blocks of code, bold type, bullets, full-width characters,
+    letter case, languages of headings). What the answer repeats from the texts that it is about is no
+    judgement. A line is one error: its span is the first quote on it, as far as the translation holds it.
+    """
+    given = Given(judged)
+    try:
+        own = without_reasoning(answer, given.texts)
+        if not own.strip(" \t\r\n`\ufeff"):
+            raise NotUnderstoodError(EMPTY)
+        return _read(own, form, judged, given)
+    except NotUnderstoodError as error:
+        return Verdict(reason=error.reason)
+
+
+def _read(answer: str, form: Form, judged: Judged, given: Given) -> Verdict:
+    if form.json or (form.kind == "number" and begins_object(answer)):
+        verdict, rest = _read_object(answer, form, judged, given)
+        if verdict is not None:
+            return verdict
+        if form.json:
+            raise NotUnderstoodError(_without_form(answer, "no JSON object", form, given))
+        answer = rest
+    lines = _logical_lines(answer, given)
+    read, is_item = _readers(form, judged, given)
+    parts = given.parts_apart(lines)
+    try:
+        if form.kind == "number" and parts is not None:
+            # A number is easily forged by a line alone: what is repeated goes before anything is read.
+            raise NotUnderstoodError(ECHO)
+        return read(lines)
+    except NotUnderstoodError as error:
+        if parts is not None:
+            own = [part for part in parts if any(map(is_item, part))]
+            if len(own) == 1:
+                return read(own[0])
+            raise NotUnderstoodError(error.reason if own else ECHO) from error
+        raise NotUnderstoodError(_without_form(answer, error.reason, form, given)) from error
+
+
+def _read_object(answer: str, form: Form, judged: Judged, given: Given) -> tuple[Verdict | None, str]:
+    """What an object in the answer says, and the text around it; ``None`` where there is none of its own."""
+    value, rest = own_object(answer, given)
+    if value is None:
+        return None, rest
+    labels = labels_in(value, form.labels)
+    errors = None if form.kind == "number" else errors_in(value, form, judged)
+    number = None if form.kind == "mqm" else score_in(value, form)
+    if form.kind == "number":
+        _, labelled = take_labelled(split_lines(rest), form)
+        if any(found.value != number for found in labelled):
+            raise NotUnderstoodError("a score besides that of the JSON object")
+    return Verdict(number, errors, labels), rest
+
+
+def _readers(
+    form: Form, judged: Judged, given: Given
+) -> tuple[Callable[[list[str]], Verdict], Callable[[str], bool]]:
+    """What reads the lines of a text, and what tells a line that judges from talk."""
+
+    def is_item(line: str) -> bool:
+        if form.kind != "mqm" and (labelled_number(line, form) is not None or is_label_alone(line)):
+            return True
+        if form.kind == "number":
+            return bare_number(line, form) is not None
+        return read_line(line, form.classes).kind in ("heading", "error", "no_error")
+
+    def read(lines: list[str]) -> Verdict:
+        last = next((line for line in reversed(lines) if line.strip()), "")
+        lines, labels = take_labels(lines, form.labels, given)
+        if form.kind == "number":
+            return Verdict(read_number(lines, form, given), None, labels)
+        if form.kind == "mqm":
+            return Verdict(None, read_sections(lines, form, judged, given, last), labels)
+        lines, scores = take_labelled(lines, form)
+        errors = read_sections(lines, form, judged, given, last)
+        if not scores:
+            raise NotUnderstoodError("errors without a score")
+        return Verdict(one_score(scores, given), errors, labels)
+
+    return read, is_item
+
+
+def _without_form(answer: str, reason: str, form: Form, given: Given) -> str:
+    """A better reason for an answer that holds nothing of its form."""
+    if reason not in (NO_HEADING, NO_NUMBER, "no JSON object"):
+        return reason
+    if form.kind != "number" and bare_number(answer.strip(), form) is not None:
+        return NUMBER_ONLY
+    if not form.json and begins_object(answer):
+        return JSON_FOR_TEXT
+    if any(map(str.isalpha, answer)) and given.hold(answer):
+        return ECHO
+    return REFUSAL if is_refusal(answer) else reason
+
+
+def _logical_lines(answer: str, given: Given) -> list[str]:
+    """The lines of an answer; a quote of several lines of a text belongs to the line that it begins on."""
+    if not given.several_lines:
+        return split_lines(answer)
+    answer = answer.replace("\r\n", "\n")
+    lines: list[str] = []
+    start = at = 0
+    while (opening := _OPEN_QUOTE.search(answer, at)) is not None:
+        first, last = opening.end(), 0
+        for text in given.several_lines:
+            last = max(last, _end_within(answer, first, text, CLOSING.get(opening[1], opening[1])))
+        at = max(first, last)
+        if last:
+            before, _, opened = answer[start:first].rpartition("\n")
+            lines += before.split("\n") if "\n" in answer[start:first] else []
+            end = answer.find("\n", last)
+            end = len(answer) if end < 0 else end
+            lines.append(opened + answer[first:end])
+            start = at = end + 1
+    return lines + answer[start:].split("\n") if start <= len(answer) else lines
+
+
+def _end_within(answer: str, first: int, text: str, closing: str) -> int:
+    """Where a quote ends that begins at ``first`` and repeats several lines of the text; 0 if it does not."""
+    line_end = answer.find("\n", first) + 1
+    if not line_end or answer[first:line_end] not in text:
+        return 0
+    reach = answer[first : first + len(text) + 1]
+    ends = [at for at, character in enumerate(reach) if character in closing and "\n" in reach[:at]]
+    return next((first + at for at in reversed(ends[-_MOST_ENDS:]) if reach[:at] in text), 0)

@@ -1,0 +1,106 @@
+"""JSON objects in an answer: one at the top level, strictly read."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, NamedTuple
+
+from metrics.judges.reading.echoes import Given
+from metrics.judges.reading.reasons import ECHO, NotUnderstoodError
+
+_BEGIN = re.compile(r"\{\s*[\"}]")
+_MOST_TRIED = 64
+
+
+class _Placed(NamedTuple):
+    value: dict[str, Any]
+    start: int
+    end: int
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len({key.casefold() for key in made}) != len(pairs):
+        raise NotUnderstoodError("a JSON object names a key twice")
+    return made
+
+
+def _refused(name: str) -> None:
+    raise NotUnderstoodError(f"{name} is not JSON")
+
+
+_STRICT = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_refused)
+_LENIENT = json.JSONDecoder()
+
+
+def begins_object(text: str) -> bool:
+    """Whether something in the text begins like a JSON object."""
+    return _BEGIN.search(text) is not None
+
+
+def own_object(answer: str, given: Given) -> tuple[dict[str, Any] | None, str]:
+    """The one top-level object that the answer holds, and the text around it.
+
+    Objects that stand in a given text are set aside. ``None`` where the answer holds no other.
+    Raises ``NotUnderstoodError`` for broken JSON, for several objects, and for one in a list.
+    """
+    found = _all_objects(answer)
+    known = {_canonical(value) for text in given.texts if "{" in text for value in _known_objects(text)}
+    own = [placed for placed in found if not known or _canonical(placed.value) not in known]
+    if len(own) > 1:
+        raise NotUnderstoodError("more than one JSON object")
+    parts, at = [], 0
+    for placed in found:
+        parts.append(answer[at : placed.start])
+        at = placed.end
+    rest = "\n".join([*parts, answer[at:]])
+    if not own:
+        if found and not rest.strip(" \r\n\t`"):
+            raise NotUnderstoodError(ECHO)
+        return None, rest
+    placed = own[0]
+    if answer[: placed.start].rstrip()[-1:] in ("[", ",") or answer[placed.end :].lstrip()[:1] in (
+        "]",
+        "}",
+        ",",
+    ):
+        raise NotUnderstoodError("the JSON object is part of something else")
+    return placed.value, rest
+
+
+def _all_objects(answer: str) -> list[_Placed]:
+    found: list[_Placed] = []
+    begin = _BEGIN.search(answer)
+    while begin is not None:
+        try:
+            value, end = _STRICT.raw_decode(answer, begin.start())
+        except (ValueError, RecursionError) as error:
+            # What follows may be the inside of this one: nothing in it is at the top level.
+            said = error.msg if isinstance(error, json.JSONDecodeError) else "it cannot be read"
+            raise NotUnderstoodError(f"broken JSON: {said}") from error
+        found.append(_Placed(value, begin.start(), end))
+        begin = _BEGIN.search(answer, end)
+    return found
+
+
+def _known_objects(text: str) -> list[Any]:
+    found: list[Any] = []
+    begin = _BEGIN.search(text)
+    for _ in range(_MOST_TRIED):
+        if begin is None:
+            break
+        try:
+            value, end = _LENIENT.raw_decode(text, begin.start())
+            found.append(value)
+        except (ValueError, RecursionError):
+            end = begin.start() + 1
+        begin = _BEGIN.search(text, end)
+    return found
+
+
+def _canonical(value: Any) -> str:
+    try:
+        return json.dumps(value, sort_keys=True).casefold()
+    except RecursionError:
+        raise NotUnderstoodError("JSON nested too deeply") from None

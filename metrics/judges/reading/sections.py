@@ -1,0 +1,165 @@
+"""Errors under headings of severity: the text form of MQM, and the first half of that of ESA."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from challenge_sets import MarkedError
+from challenge_sets.records import Severity
+from metrics.judges.forms import Form, Judged
+from metrics.judges.reading.dress import plain
+from metrics.judges.reading.echoes import Given
+from metrics.judges.reading.lines import Line, read_line
+from metrics.judges.reading.locating import Marker
+from metrics.judges.reading.quotes import read_quote
+from metrics.judges.reading.reasons import ECHO, NO_HEADING, NotUnderstoodError
+from metrics.judges.reading.vocabulary import SEVERITIES
+
+
+class _Error(NamedTuple):
+    """An error as its line words it; ``said`` is the line without what follows the quote."""
+
+    line: str
+    said: str
+    severity: Severity
+    category: str
+    quote: str | None
+
+
+@dataclass(slots=True)
+class _Section:
+    """What stands under one severity, wherever: lines may bear their severity themselves."""
+
+    heading: str | None = None
+    error_on_heading: bool = False
+    no_error: str | None = None
+    errors: int = 0
+
+
+@dataclass(slots=True)
+class _Sections:
+    """The sections as far as they are read."""
+
+    marker: Marker
+    by_severity: dict[Severity, _Section] = field(default_factory=dict)
+    errors: list[_Error] = field(default_factory=list)
+    current: Severity | None = None
+    astray: str = ""
+    """A heading that is no severity and stands in charge of what follows."""
+    unclosed: bool = False
+    """The last error's quote has no end, and nothing has followed it."""
+
+    def section(self, severity: Severity) -> _Section:
+        return self.by_severity.setdefault(severity, _Section())
+
+    def add(self, line: str, read: Line) -> None:
+        if read.kind == "blank":
+            return
+        self.unclosed = False
+        if read.kind in ("ambiguous", "unclear"):
+            raise NotUnderstoodError(read.problem)
+        if read.kind == "heading" and read.severity is not None:
+            self._open(line, read.severity, read.content)
+            if read.content is not None:
+                self.add(line, read.content)
+        elif read.kind == "error":
+            self._add_error(line, read)
+        elif read.kind == "no_error":
+            self._add_no_error(line, read)
+        elif read.kind == "unknown" and self.by_severity:
+            raise NotUnderstoodError(f"{line.strip()[:60]!r} looks like a heading and is none that is known")
+        elif read.kind in ("unknown", "remark"):
+            self.astray = line.strip()[:60]
+
+    def _open(self, line: str, severity: Severity, content: Line | None) -> None:
+        section = self.section(severity)
+        with_error = content is not None and content.kind == "error"
+        if section.heading is not None and not (with_error and section.error_on_heading):
+            raise NotUnderstoodError(f"the heading {severity} stands twice")
+        section.heading, section.error_on_heading = line, with_error
+        self.current, self.astray = severity, ""
+
+    def _add_error(self, line: str, read: Line) -> None:
+        if self.astray:
+            raise NotUnderstoodError(f"an error under {self.astray!r}, which is no severity")
+        severity = read.severity or self.current
+        if severity is None:
+            raise NotUnderstoodError("an error without a severity")
+        if read.severity and self.current and read.severity != self.current:
+            raise NotUnderstoodError(f"an error called {read.severity} under the heading {self.current}")
+        quote, after = None, ""
+        if read.quoted is not None:
+            quote, after = self._quote(read.quoted, severity)
+        self.section(severity).errors += 1
+        said = line[: len(line) - len(after)] if after and line.endswith(after) else line
+        self.errors.append(_Error(line, said, severity, read.category, quote))
+
+    def _quote(self, quoted: str, severity: Severity) -> tuple[str | None, str]:
+        """What is quoted, and the text after it."""
+        read = read_quote(quoted, self.marker.holds)
+        if not read.closed:
+            self.unclosed = True
+            return read.text.rstrip() or None, ""
+        after = SEVERITIES.get(" ".join(plain(read.after).strip(" \t*_.,;:-–—()[]").split()).casefold())
+        if after is not None and after != severity:
+            raise NotUnderstoodError(f"an error called {after} where {severity} is said before it")
+        return read.text or None, read.after
+
+    def _add_no_error(self, line: str, read: Line) -> None:
+        if self.current is None and self.astray:
+            raise NotUnderstoodError(f"no-error under {self.astray!r}, which is no severity that is known")
+        if self.current is None or self.astray:
+            return
+        if read.severity not in (None, self.current):
+            raise NotUnderstoodError(f"no {read.severity} error under the heading {self.current}")
+        self.section(self.current).no_error = line
+
+
+def read_sections(
+    lines: list[str], form: Form, judged: Judged, given: Given, last: str
+) -> tuple[MarkedError, ...]:
+    """The errors of an annotation, located in the texts. ``last`` is the last line of the whole answer.
+
+    Raises ``NotUnderstoodError`` where the lines are none in form, or where what they say stands in one of
+    the texts that the judge was given.
+    """
+    marker = Marker(judged)
+    sections = _Sections(marker)
+    for line in lines:
+        sections.add(line, read_line(line, form.classes))
+    if sections.unclosed and sections.errors[-1].line == last:
+        raise NotUnderstoodError("the last line is an error whose quote does not end: the answer may be cut")
+    _check(sections, form)
+    _refuse_echo(sections, given)
+    return tuple(marker.error(error.severity, error.category, error.quote) for error in sections.errors)
+
+
+def _check(sections: _Sections, form: Form) -> None:
+    if not sections.by_severity:
+        raise NotUnderstoodError(NO_HEADING)
+    for severity, section in sections.by_severity.items():
+        if section.no_error is not None and section.errors:
+            raise NotUnderstoodError(f"errors and no-error under the heading {severity}")
+        if section.no_error is None and not section.errors:
+            raise NotUnderstoodError(f"neither an error nor no-error under the heading {severity}")
+        if section.errors and severity not in form.severities:
+            raise NotUnderstoodError(f"{severity} errors were not asked for")
+    if not sections.errors:
+        missing = [severity for severity in form.severities if severity not in sections.by_severity]
+        if missing:
+            raise NotUnderstoodError(f"no error anywhere, but nothing is said of {', '.join(missing)}")
+
+
+def _refuse_echo(sections: _Sections, given: Given) -> None:
+    """What decides the verdict must be the judge's own: its errors, or that there are none."""
+    for error in sections.errors:
+        repeated = given.hold_lines([error.said]) if error.quote is None else given.hold(error.said)
+        if repeated:
+            raise NotUnderstoodError(ECHO)
+    if not sections.errors:
+        for section in sections.by_severity.values():
+            heading, no_error = section.heading or "", section.no_error or ""
+            said = heading if heading is no_error else f"{heading} {no_error}"
+            if given.hold(said, loosely=True):
+                raise NotUnderstoodError(ECHO)
