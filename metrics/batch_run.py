@@ -12,7 +12,7 @@ from metrics.cells import Cells
 from metrics.jobs import plan_jobs
 from metrics.judges.judge import Judge
 from metrics.judges.options import JudgeOptions
-from metrics.llm.batch_collecting import collect, refresh
+from metrics.llm.batch_collecting import collect
 from metrics.llm.batch_log import BatchLog
 from metrics.llm.batch_records import BATCH_FOLDER, Batch
 from metrics.llm.batches import submit
@@ -105,15 +105,15 @@ def _await_all(path: Path, out: Path) -> int:
     pause, answered, troubled = _FIRST_LOOK, 0, 0
     try:
         while log.batches(unfinished=True):
-            trouble = [batch.trouble for batch in refresh(log, out / BATCH_FOLDER) if batch.trouble]
+            trouble = ""
             for collected in collect(log, out / BATCH_FOLDER):
                 notice(f"collected {collected.answered} answers of {collected.batch.remote}")
                 answered += collected.answered
-                trouble += [collected.trouble] if collected.trouble else []
+                trouble = collected.trouble or trouble
             troubled = troubled + 1 if trouble else 0
             if troubled >= _TROUBLED:
                 raise InputError(
-                    f"the batches cannot be asked about: {trouble[0]}",
+                    f"the batches cannot be asked about: {trouble}",
                     hint="they go on at the endpoint; run the same command again later",
                 )
             if log.batches(unfinished=True):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 from metrics.judges.forms import Form, Judged, Verdict
@@ -10,8 +9,8 @@ from metrics.judges.reading.dress import split_lines, without_reasoning
 from metrics.judges.reading.echoes import Given
 from metrics.judges.reading.labels import labels_in, take_labels
 from metrics.judges.reading.lines import read_line
+from metrics.judges.reading.logical_lines import logical_lines
 from metrics.judges.reading.objects import begins_object, own_object
-from metrics.judges.reading.quotes import CLOSING, OPENING
 from metrics.judges.reading.reasons import (
     ECHO,
     EMPTY,
@@ -33,11 +32,6 @@ from metrics.judges.reading.scores import (
 )
 from metrics.judges.reading.sections import read_sections
 from metrics.judges.reading.structured import errors_in, score_in
-
-_OPEN_QUOTE = re.compile(
-    rf"^[^\n\"“„«「『]{{1,120}}[-–—:][ \t*_]{{0,4}}([{re.escape(OPENING)}])", re.MULTILINE
-)
-_MOST_ENDS = 32
 
 
 def read_answer(answer: str, form: Form, judged: Judged) -> Verdict:
@@ -66,7 +60,22 @@ def _read(answer: str, form: Form, judged: Judged, given: Given) -> Verdict:
         if form.json:
             raise NotUnderstoodError(_without_form(answer, "no JSON object", form, given))
         answer = rest
-    lines = _logical_lines(answer, given)
+    if form.kind == "number" or not given.several_lines:
+        return _read_lines(split_lines(answer), answer, form, judged, given)
+    lines, doubtful = logical_lines(answer, given.several_lines)
+    verdict = _read_lines(lines, answer, form, judged, given)
+    if doubtful:
+        try:
+            other = _read_lines(split_lines(answer), answer, form, judged, given)
+        except NotUnderstoodError:
+            return verdict
+        if other != verdict:
+            raise NotUnderstoodError("a quote may end on its line or on a later one")
+    return verdict
+
+
+def _read_lines(lines: list[str], answer: str, form: Form, judged: Judged, given: Given) -> Verdict:
+    """What the lines of an answer say; what they repeat of the texts is set aside where it is in the way."""
     read, is_item = _readers(form, judged, given)
     parts = given.parts_apart(lines)
     try:
@@ -75,12 +84,12 @@ def _read(answer: str, form: Form, judged: Judged, given: Given) -> Verdict:
             raise NotUnderstoodError(ECHO)
         return read(lines)
     except NotUnderstoodError as error:
-        if parts is not None:
-            own = [part for part in parts if any(map(is_item, part))]
-            if len(own) == 1:
-                return read(own[0])
+        if parts is None:
+            raise NotUnderstoodError(_without_form(answer, error.reason, form, given)) from error
+        own = [part for part in parts if any(map(is_item, part))]
+        if len(own) != 1:
             raise NotUnderstoodError(error.reason if own else ECHO) from error
-        raise NotUnderstoodError(_without_form(answer, error.reason, form, given)) from error
+        return read(own[0])
 
 
 def _read_object(answer: str, form: Form, judged: Judged, given: Given) -> tuple[Verdict | None, str]:
@@ -137,35 +146,3 @@ def _without_form(answer: str, reason: str, form: Form, given: Given) -> str:
     if any(map(str.isalpha, answer)) and given.hold(answer):
         return ECHO
     return REFUSAL if is_refusal(answer) else reason
-
-
-def _logical_lines(answer: str, given: Given) -> list[str]:
-    """The lines of an answer; a quote of several lines of a text belongs to the line that it begins on."""
-    if not given.several_lines:
-        return split_lines(answer)
-    answer = answer.replace("\r\n", "\n")
-    lines: list[str] = []
-    start = at = 0
-    while (opening := _OPEN_QUOTE.search(answer, at)) is not None:
-        first, last = opening.end(), 0
-        for text in given.several_lines:
-            last = max(last, _end_within(answer, first, text, CLOSING.get(opening[1], opening[1])))
-        at = max(first, last)
-        if last:
-            before, _, opened = answer[start:first].rpartition("\n")
-            lines += before.split("\n") if "\n" in answer[start:first] else []
-            end = answer.find("\n", last)
-            end = len(answer) if end < 0 else end
-            lines.append(opened + answer[first:end])
-            start = at = end + 1
-    return lines + answer[start:].split("\n") if start <= len(answer) else lines
-
-
-def _end_within(answer: str, first: int, text: str, closing: str) -> int:
-    """Where a quote ends that begins at ``first`` and repeats several lines of the text; 0 if it does not."""
-    line_end = answer.find("\n", first) + 1
-    if not line_end or answer[first:line_end] not in text:
-        return 0
-    reach = answer[first : first + len(text) + 1]
-    ends = [at for at, character in enumerate(reach) if character in closing and "\n" in reach[:at]]
-    return next((first + at for at in reversed(ends[-_MOST_ENDS:]) if reach[:at] in text), 0)

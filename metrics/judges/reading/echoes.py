@@ -106,6 +106,23 @@ class Given:
         wanted = _joined(lines)
         return wanted != "\n" and any(wanted in known for known in self._lines)
 
+    def hold_beside(self, lines: Sequence[str], at: int) -> bool:
+        """Whether a text has the line ``at`` beside one that the answer has there too, or ends with."""
+        own = [words_of(line) for line in lines[max(0, at - 1) : at + 2]]
+        place = min(at, 1)
+        for text in self.several_lines:
+            known = [key for line in text.split("\n") if (key := words_of(line))]
+            for number, key in enumerate(known):
+                if key != own[place]:
+                    continue
+                before = known[number - 1] if number and place else ""
+                after = known[number + 1] if number + 1 < len(known) and place + 1 < len(own) else ""
+                if (before and own[place - 1].endswith(before)) or (
+                    after and own[place + 1].startswith(after)
+                ):
+                    return True
+        return False
+
     def _key_of(self, number: int, loosely: bool) -> str:
         if (number, loosely) not in self._keys:
             self._keys[number, loosely] = _key(self._plain[number], loosely)
@@ -126,13 +143,13 @@ class Given:
         numbers = [number for number, _ in keys]
         repeated: list[tuple[int, int]] = []
         for pattern in patterns:
-            at = whole.find(pattern[1:])
+            at, counted, before = whole.find(pattern[1:]), 0, 0
             while at >= 0:
                 end = at + len(pattern) - 1
+                before, counted = before + whole.count("\n", counted, at), at
                 if whole[at - 1] in "\n ":
-                    first = whole.count("\n", 0, at) - 1
-                    last = first + pattern.count("\n") - 2
-                    repeated.append((numbers[first], numbers[last]))
+                    last = before - 1 + pattern.count("\n") - 2
+                    repeated.append((numbers[before - 1], numbers[last]))
                 at = whole.find(pattern[1:], end)
         return _between(lines, sorted(repeated)) if repeated else None
 

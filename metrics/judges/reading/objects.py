@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from metrics.judges.reading.echoes import Given
@@ -46,7 +47,13 @@ def own_object(answer: str, given: Given) -> tuple[dict[str, Any] | None, str]:
     Raises ``NotUnderstoodError`` for broken JSON, for several objects, and for one in a list.
     """
     found = _all_objects(answer)
-    known = {_canonical(value) for text in given.texts if "{" in text for value in _known_objects(text)}
+    known = {
+        _canonical(inner)
+        for text in given.texts
+        if "{" in text
+        for value in _known_objects(text)
+        for inner in _objects_inside(value)
+    }
     own = [placed for placed in found if not known or _canonical(placed.value) not in known]
     if len(own) > 1:
         raise NotUnderstoodError("more than one JSON object")
@@ -60,13 +67,23 @@ def own_object(answer: str, given: Given) -> tuple[dict[str, Any] | None, str]:
             raise NotUnderstoodError(ECHO)
         return None, rest
     placed = own[0]
-    if answer[: placed.start].rstrip()[-1:] in ("[", ",") or answer[placed.end :].lstrip()[:1] in (
-        "]",
-        "}",
-        ",",
-    ):
+    before, after = answer[: placed.start].rstrip(), answer[placed.end :]
+    if before[-1:] in ("[", ",") or after.lstrip()[:1] in ("]", ",") or "}" in rest[len(before) :]:
+        # A bracket behind it may be what is left where a quoted text closed the object too early.
         raise NotUnderstoodError("the JSON object is part of something else")
+    if _unescaped(answer[placed.start : placed.end], given.texts):
+        raise NotUnderstoodError("the JSON object holds a text whose quotes are not escaped")
     return placed.value, rest
+
+
+def _unescaped(source: str, texts: Sequence[str]) -> bool:
+    """Whether quotes of a text are those of the object: what stands between them would be its parts."""
+    for text in texts:
+        first, last = text.find('"'), text.rfind('"')
+        between = text[first : last + 1]
+        if last > first and any(sign in between for sign in "{}[]:,") and between in source:
+            return True
+    return False
 
 
 def _all_objects(answer: str) -> list[_Placed]:
@@ -97,6 +114,18 @@ def _known_objects(text: str) -> list[Any]:
             end = begin.start() + 1
         begin = _BEGIN.search(text, end)
     return found
+
+
+def _objects_inside(value: Any) -> Iterator[dict[str, Any]]:
+    """The objects that a JSON value is or holds."""
+    waiting = [value]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            yield value
+            waiting += value.values()
+        elif isinstance(value, list):
+            waiting += value
 
 
 def _canonical(value: Any) -> str:

@@ -208,8 +208,7 @@ def _repeated(lines: list[str], at: int, given: Given) -> bool:
     A number alone on its line may well be equal to one that is given; with a denominator it is none of
     chance.
     """
-    pairs = [lines[max(0, at - 1) : at + 1], lines[at : at + 2]]
-    if any(len(pair) == 2 and given.hold_lines(pair) for pair in pairs):
+    if given.hold_beside(lines, at):
         return True
     alone = plain(lines[at]).strip(" \t*_`#.。")
     return not alone.replace(".", "", 1).replace(",", "", 1).isdigit() and given.hold_lines([lines[at]])

@@ -14,7 +14,10 @@ from metrics.judges.reading.lines import Line, read_line
 from metrics.judges.reading.locating import Marker
 from metrics.judges.reading.quotes import read_quote
 from metrics.judges.reading.reasons import ECHO, NO_HEADING, NotUnderstoodError
-from metrics.judges.reading.vocabulary import SEVERITIES
+from metrics.judges.reading.vocabulary import SEVERITIES, classes_of
+from metrics.judges.reading.wording import named_error
+
+_FAR = 300
 
 
 class _Error(NamedTuple):
@@ -36,12 +39,18 @@ class _Section:
     no_error: str | None = None
     errors: int = 0
 
+    def stands_in(self, given: Given) -> bool:
+        """Whether a given text has this heading followed by this no-error."""
+        heading, no_error = self.heading or "", self.no_error or ""
+        return given.hold(heading if heading is no_error else f"{heading} {no_error}", loosely=True)
+
 
 @dataclass(slots=True)
 class _Sections:
     """The sections as far as they are read."""
 
     marker: Marker
+    classes: tuple[str, ...]
     by_severity: dict[Severity, _Section] = field(default_factory=dict)
     errors: list[_Error] = field(default_factory=list)
     current: Severity | None = None
@@ -101,9 +110,13 @@ class _Sections:
         if not read.closed:
             self.unclosed = True
             return read.text.rstrip() or None, ""
-        after = SEVERITIES.get(" ".join(plain(read.after).strip(" \t*_.,;:-–—()[]").split()).casefold())
-        if after is not None and after != severity:
-            raise NotUnderstoodError(f"an error called {after} where {severity} is said before it")
+        after = plain(read.after[:_FAR]).strip(" \t*_.,;:-–—()[]")
+        severity_after = SEVERITIES.get(" ".join(after.split()).casefold())
+        if severity_after not in (None, severity):
+            raise NotUnderstoodError(f"an error called {severity_after} where {severity} is said before it")
+        further = named_error(after, self.classes) if after else None
+        if further is not None and further.quote_at and classes_of(self.classes).full(further.category):
+            raise NotUnderstoodError("two errors on one line")
         return read.text or None, read.after
 
     def _add_no_error(self, line: str, read: Line) -> None:
@@ -125,7 +138,7 @@ def read_sections(
     the texts that the judge was given.
     """
     marker = Marker(judged)
-    sections = _Sections(marker)
+    sections = _Sections(marker, form.classes)
     for line in lines:
         sections.add(line, read_line(line, form.classes))
     if sections.unclosed and sections.errors[-1].line == last:
@@ -158,8 +171,7 @@ def _refuse_echo(sections: _Sections, given: Given) -> None:
         if repeated:
             raise NotUnderstoodError(ECHO)
     if not sections.errors:
-        for section in sections.by_severity.values():
-            heading, no_error = section.heading or "", section.no_error or ""
-            said = heading if heading is no_error else f"{heading} {no_error}"
-            if given.hold(said, loosely=True):
-                raise NotUnderstoodError(ECHO)
+        # One heading with its no-error may stand in a text by chance, such as the messages of a program.
+        held = sum(section.stands_in(given) for section in sections.by_severity.values())
+        if held >= min(2, len(sections.by_severity)):
+            raise NotUnderstoodError(ECHO)

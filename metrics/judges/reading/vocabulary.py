@@ -82,6 +82,7 @@ _REMARKS = (
     "explanation explanations explain note notes summary comment comments overall reasoning rationale reason "
     "reasons analysis justification conclusion assessment remark remarks suggestion suggestions suggested "
     "correction corrections corrected correct better instead expected alternative reference source original "
+    "fix fixed improved improvement proposed recommended revised literal literally meaning means say says "
     "target translation hypothesis context score rating quality should erklärung begründung anmerkung "
     "anmerkungen hinweis zusammenfassung vorschlag korrektur besser übersetzung quelle"
 )

@@ -41,7 +41,11 @@ _SEVERITY_LAST = re.compile(rf"(?:[\s/\-–—(\[<,:;]|^)({SEVERITY_NAMES})[\s)\
 _SEPARATOR = re.compile(r"\s+[-–—]+\s+|\s*:\s+")
 _SIGNS = "-–—:,=>→"
 _AROUND = MARKS + "[]<>"
-_MOST_WORDS = 6
+_MOST_WORDS = 5
+# Sentences begin like that, and names of classes do not.
+_BEGINNINGS = (
+    "the this that these those it its he she they i we you a an here there which as in of das die der dies es"
+)
 
 
 def named_error(text: str, names: tuple[str, ...]) -> Named | None:
@@ -80,7 +84,9 @@ def _unknown(name: str, before: str, severity: Severity | None, text: str, at: i
         quoted = text[at + 1 :].strip(MARKS + "".join(CLOSING.values()) + OPENING + ".,;")
         return Named("", problem="no-error and a quote on one line") if quoted else Named("")
     dashed = before[-1:] in "-–—→>" or (before[-1:] == ":" and "/" in name)
-    if not dashed or not any(map(str.isalpha, name)) or len(name.split()) > _MOST_WORDS or is_remark(name):
+    if not dashed or not any(map(str.isalpha, name)) or is_remark(name):
+        return None
+    if len(name.split()) > _MOST_WORDS or words.partition(" ")[0] in _BEGINNINGS.split():
         return None
     if ":" in name:
         return Named(

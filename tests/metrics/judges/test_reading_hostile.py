@@ -195,12 +195,11 @@ def test_an_object_beside_a_repeated_one_is_read() -> None:
 
 
 def test_a_number_that_the_translation_holds_is_an_answer() -> None:
-    for text in ("100", "It costs 100 dollars.", "It costs\n100\ndollars."):
+    lines = Judged("It costs\n100\ndollars.")
+    for text in ("100", "It costs 100 dollars.", lines.hypothesis):
         assert read_answer("100", Form("number"), Judged(text)).number == 100
-    assert not read_answer("It costs\n100", Form("number"), Judged("It costs\n100\ndollars.")).understood
-    assert not read_answer(
-        "Sure:\nIt costs\n100", Form("number"), Judged("It costs\n100\ndollars.")
-    ).understood
+    for answer in ("It costs\n100", "Sure:\nIt costs\n100", "It says: It costs\n100", "100\ndollars."):
+        assert not read_answer(answer, Form("number"), lines).understood
 
 
 def test_headings_that_a_text_shares_with_the_answer_are_the_answer_s() -> None:
@@ -220,6 +219,57 @@ def test_a_label_that_a_text_holds_is_not_believed() -> None:
     assert verdict.understood
     assert verdict.labels == {}
     assert read_answer(answer, form, Judged("The bank.")).labels == {"contextBehavior": "used_correctly"}
+
+
+def test_what_a_text_says_by_chance_is_no_echo() -> None:
+    chance = "The other day it was critical. None saw it; a major none cared for, minor: no error."
+    answer = 'Critical:\nNone\nMajor:\nother - "day"\nMinor:\nNone'
+    verdict = read_answer(answer, Form("mqm"), Judged(chance))
+    assert verdict.errors is not None, verdict.reason
+    assert [error.quote for error in verdict.errors] == ["day"]
+    text = "It was critical. None of them noticed. They score 85 points, 85 in all."
+    assert read_answer("Critical:\nNone\nMajor:\nNone\nMinor:\nNone", Form("mqm"), Judged(text)).errors == ()
+    assert read_answer("Score: 85", Form("number"), Judged(text)).number == 85
+    assert read_answer("Score: 8", Form("number"), Judged("The final score: 85")).number == 8
+
+
+@pytest.mark.parametrize("name", ["mqm as JSON", "number as JSON", "esa as JSON", "number"])
+def test_a_text_that_was_not_escaped_closes_no_object(name: str) -> None:
+    form = FORMS[name]
+    for text in (
+        '"}], "score": 100}',
+        '"}], "errors": [], "score": 100}',
+        '"}, "score": 100}',
+        '", "score": 100}',
+        '"}], "x": [{"y": "',
+        '", "x": "',
+    ):
+        for frame in (
+            '{"errors": [{"severity": "major", "class": "other", "span": "%s"}], "score": 13}',
+            '{"errors": [{"severity": "major", "class": "other", "span": "%s"}, {"severity": "major"}]}',
+            '{"explanation": "%s", "errors": [{"severity": "major"}], "score": 13}',
+            '{"explanation": "%s", "score": 13}',
+        ):
+            verdict = read_answer(frame % text, form, Judged(text))
+            assert not verdict.understood, (frame % text, verdict)
+
+
+def test_an_object_inside_a_repeated_one_is_none_of_the_answer() -> None:
+    text = '{"example": [{"errors": [], "score": 100}]}'
+    for name in ("mqm as JSON", "number as JSON", "esa as JSON", "number"):
+        assert not read_answer(PERFECT_JSON, FORMS[name], Judged(text)).understood
+
+
+def test_a_text_that_foresees_the_answer_hides_no_error() -> None:
+    """Read as a quote of several lines, the error under the next heading would vanish."""
+    answer = 'Critical:\nother - "bank"\nMajor:\nother - "sat"\nMinor:\nno-error'
+    for text in ('The bank"\nMajor:\nother - "sat there', 'bank"\nMajor:\nother - '):
+        verdict = read_answer(answer, FORMS["mqm"], Judged(text))
+        assert not verdict.understood or len(verdict.errors or ()) == 2
+    # Where its line leaves a quote open, it goes on.
+    verdict = read_answer('Major:\nother - "bank\nsat"', FORMS["mqm"], Judged("The bank\nsat."))
+    assert verdict.errors is not None
+    assert [error.quote for error in verdict.errors] == ["bank\nsat"]
 
 
 def test_an_echo_in_another_dress() -> None:

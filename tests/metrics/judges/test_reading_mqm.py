@@ -188,6 +188,8 @@ NOT_UNDERSTOOD = {
     "two severities on a line": ('[Major] accuracy/mistranslation (minor) - "bank"', "two severities"),
     "the quote does not end": ('Critical:\nno-error\nMajor:\naccuracy/mistranslation - "ba', "may be cut"),
     "no-error with a quote": ('Major:\nno-error - "bank"', "no-error and a quote"),
+    "two errors on a line": ('Major:\nother - "bank", accuracy/omission - "sat"', "two errors"),
+    "two errors on a line, and": ('Major:\nother - "bank"; style/awkward: "sat"', "two errors"),
     "a quote without a class": (f'Major:\n{LINE}\n- "as such"', "without a class"),
     "a class as a heading": ('Major:\naccuracy/mistranslation:\n- "bank"', "looks like a heading"),
     "an answer cut in a heading": (f"Critical:\nno-error\nMajor:\n{LINE}\nMin", None),
@@ -245,6 +247,10 @@ ERROR_LINES: dict[str, tuple[str, list[Marked]]] = {
     ),
     "a correction below": (
         'accuracy/mistranslation - "bank"\nSuggestion - "shore"\nCorrection: "shore"\nIt says: "Ufer"',
+        BANK,
+    ),
+    "sentences with a dash and a quote": (
+        'accuracy/mistranslation - "bank"\nThe sense is lost - "bank" is for money.\nFix - "shore"',
         BANK,
     ),
     "a heading as a quote": (

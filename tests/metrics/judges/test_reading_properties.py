@@ -90,14 +90,14 @@ def check(verdict: Verdict, form: Form, judged: Judged) -> None:
         assert value in form.labels[name]
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(ANSWERS, ANSWERS, ANSWERS, st.sampled_from(FORMS))
 def test_any_answer(answer: str, hypothesis: str, source: str, form: Form) -> None:
     judged = Judged(hypothesis, source, (answer[::-1],))
     check(read_answer(answer, form, judged), form, judged)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     st.recursive(
         st.one_of(st.none(), st.booleans(), st.floats(), st.integers(), st.text(max_size=8)),
@@ -142,7 +142,7 @@ def rendered(errors: list[tuple[Severity, str, str]]) -> str:
     return "\n".join(lines)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(annotations())
 def test_what_is_written_as_asked_is_read(annotation: tuple[str, list[tuple[Severity, str, str]]]) -> None:
     text, errors = annotation
@@ -194,7 +194,7 @@ def _others(text: str, change) -> str:  # type: ignore[no-untyped-def]
 
 
 @pytest.mark.parametrize("dress", DRESSES.values(), ids=DRESSES.keys())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(annotations())
 def test_dress_changes_no_verdict(dress, annotation) -> None:  # type: ignore[no-untyped-def]
     text, errors = annotation
@@ -230,7 +230,7 @@ HOSTILE_LINES = st.sampled_from(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(st.lists(HOSTILE_LINES, min_size=1, max_size=9), st.data(), st.sampled_from(FORMS))
 def test_no_text_makes_a_verdict(lines: list[str], data: st.DataObject, form: Form) -> None:
     """Some lines of a hostile translation before or after a judgement: that one, or none."""
