@@ -21,7 +21,8 @@ _SCHEMA = {
     "required": ["wet"],
     "additionalProperties": False,
 }
-_BUDGET = 64
+# A few words; a model that thinks before it answers needs more.
+_BUDGET = 1024
 
 
 def trial(asker: str) -> str:
@@ -88,7 +89,8 @@ def _try(options: JudgeOptions, log: CallLog, asker: str) -> bool:
 
 def _kept_to_schema(reply: Reply, llm: LlmOptions) -> bool:
     if reply.status != "ok":
-        if reply.reason.startswith("refused"):
+        # No answer under the schema is so long, and a request that is refused is so for the schema's sake.
+        if reply.reason.startswith("refused") or (reply.status == "unparsed" and reply.text.strip()):
             return False
         raise InputError(
             f"{llm.endpoint} gave no answer to a first short question: {reply.reason}",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import islice
 from typing import Any, ClassVar, Self
 
 from challenge_sets import InputError, MarkedError, MissingExtraError
@@ -12,10 +13,9 @@ from challenge_sets.console import progress
 from challenge_sets.files import dump_json
 from metrics.base import Account, Metric, extra_available
 from metrics.judges.abilities import answers_structured, trial
-from metrics.judges.forms import Judged, Verdict
 from metrics.judges.options import JudgeOptions
-from metrics.judges.prompt_sets import Inputs, Prompt, PromptSet
-from metrics.judges.reading import read_answer
+from metrics.judges.prompt_sets import PromptSet
+from metrics.judges.questions import Questions
 from metrics.llm.calls import Call, Reply
 from metrics.llm.client import Client
 from metrics.llm.log import CallLog, Reading
@@ -164,11 +164,18 @@ class Judge(Metric):
     @property
     def _asker(self) -> str:
         """What tells this judge from the others of a run."""
-        return f"{self.name} {self.prompt_set.digest[:16]} {self.settings.target_lang} {self.settings.reference}"
+        digest = self.prompt_set.digest[:16]
+        return f"{self.name} {digest} {self.settings.target_lang} {self.settings.reference}"
 
     @cached_property
     def _purpose(self) -> str:
         return self.signature()
+
+    @cached_property
+    def _questions(self) -> Questions:
+        return Questions(
+            self.prompt_set, self._options, self._target, self._parameters, self._structured, self._purpose
+        )
 
     @cached_property
     def _log(self) -> CallLog | None:
@@ -197,7 +204,7 @@ class Judge(Metric):
         """Every answer as it comes in; those that the log holds are not asked for."""
         log = self._log
         if log is None or not self._options.asks:
-            yield {place: self._kept(request) for place, request in enumerate(requests)}
+            yield self._kept(requests)
             return
         if self._client is None:
             self._client = Client(self._options.llm, log)
@@ -213,7 +220,8 @@ class Judge(Metric):
                 asked = work.asked.pop(call.key, None)
                 # Not there: the answer led to a further call.
                 if asked is not None:
-                    answer = self._answer(requests[asked.places[0]], reply, asked.step, asked.errors)
+                    request = requests[asked.places[0]]
+                    answer = self._questions.answer(request, reply, asked.step, asked.errors)
                     complete |= dict.fromkeys(asked.places, answer)
                     if reply.status == "ok":
                         readings.append(Reading(call.key, answer.status, answer.reason, asked.hazards))
@@ -226,7 +234,7 @@ class Judge(Metric):
 
     def _calls(self, work: _Work, log: CallLog) -> Iterator[Call]:
         for place, request in enumerate(work.requests):
-            call, hazards = self._call(request, 0)
+            call, hazards = self._questions.call(request, 0)
             if call.key in work.asked:
                 work.asked[call.key].places.append(place)
             elif log.waiting([call.key]):
@@ -241,12 +249,12 @@ class Judge(Metric):
         if reply.status != "ok" or asked.step + 1 == len(self.prompt_set.steps):
             return None
         request = work.requests[asked.places[0]]
-        verdict = self._read(request, reply.text, asked.step)
+        verdict = self._questions.read(request, reply.text, asked.step)
         if not verdict.understood:
             return None
         del work.asked[call.key]
         log.note(self._purpose, [Reading(call.key, "ok", "", asked.hazards)])
-        following, hazards = self._call(request, asked.step + 1, reply.text)
+        following, hazards = self._questions.call(request, asked.step + 1, reply.text)
         if following.key in work.asked:
             work.asked[following.key].places += asked.places
             return None
@@ -256,114 +264,41 @@ class Judge(Metric):
         work.asked[following.key] = _Asked(asked.places, asked.step + 1, hazards, verdict.errors)
         return following
 
-    def _call(self, request: Request, step: int, earlier: str = "") -> tuple[Call, tuple[str, ...]]:
-        prompt = self._prompt(request, step, earlier)
-        options = self._options
-        return Call(
-            endpoint=options.llm.endpoint,
-            model=options.llm.model,
-            messages=prompt.messages,
-            parameters=self._parameters,
-            schema=self.prompt_set.steps[step].schema if self._structured else None,
-            prompts=self.prompt_set.digest,
-            sample=options.sample,
-            purpose=self._purpose,
-            subject=_hypothesis(request),
-        ), prompt.hazards
-
-    def _prompt(self, request: Request, step: int, earlier: str) -> Prompt:
-        inputs = Inputs(
-            source_lang=self.prompt_set.language(request.source_lang),
-            target_lang=self._target,
-            source=request.source,
-            hypothesis=request.hypothesis,
-            reference=request.reference,
-            context=request.context,
-            segments=request.document,
-            earlier=earlier.strip(),
-        )
-        return self.prompt_set.steps[step].messages(inputs, self._structured)
-
-    def _read(self, request: Request, text: str, step: int) -> Verdict:
-        others = [each for turn in request.context for each in (turn.speaker, turn.text)]
-        references = (request.reference, *(segment.reference for segment in request.document))
-        others += [reference for reference in references if reference]
-        source = request.source or " ".join(segment.source for segment in request.document)
-        judged = Judged(_hypothesis(request), source, tuple(others))
-        return read_answer(text, self.prompt_set.steps[step].form_for(self._structured), judged)
-
-    def _answer(
-        self, request: Request, reply: Reply, step: int, errors: tuple[MarkedError, ...] | None
-    ) -> Answer:
-        """What a last reply says; ``errors`` are those that an earlier step marked."""
-        if reply.status != "ok":
-            return Answer(None, reply.status, reply.reason)
-        verdict = self._read(request, reply.text, step)
-        if not verdict.understood:
-            return Answer(None, "unparsed", verdict.reason)
-        scoring = self.prompt_set.scoring
-        raw = verdict.number if scoring is None else scoring.penalty(verdict.errors or ())
-        marked = verdict.errors if errors is None else errors
-        return Answer(raw, errors=marked, labels=verdict.labels)
-
-    def _reached(self, request: Request) -> tuple[int, Call | None, Answer | None]:
-        """The step that a request has come to: the call that it needs next, or the answer that is there."""
-        errors: tuple[MarkedError, ...] | None = None
-        earlier = ""
-        last = len(self.prompt_set.steps) - 1
-        for step in range(last + 1):
-            call, _ = self._call(request, step, earlier)
-            reply = None if self._log is None else self._log.answer(call.key)
-            if reply is None:
-                return step, call, None
-            verdict = self._read(request, reply.text, step) if step < last else None
-            if verdict is None or not verdict.understood:
-                return step, None, self._answer(request, reply, step, errors)
-            errors, earlier = verdict.errors, reply.text
-        raise AssertionError("a prompt set has at least one step")
-
-    def _kept(self, request: Request) -> Answer:
-        _, call, answer = self._reached(request)
-        if answer is not None:
-            return answer
-        if self._log is None or call is None:
-            return Answer(None, "failed", _UNASKED)
-        if self._log.waiting([call.key]):
-            return Answer(None, "failed", _WAITING)
-        return Answer(None, *(self._log.failure(call.key) or ("failed", _UNASKED)))
+    def _kept(self, requests: Sequence[Request]) -> dict[int, Answer]:
+        """The answers that the log holds; nothing is asked."""
+        answers: dict[int, Answer] = {}
+        readings: list[Reading] = []
+        log = self._log
+        for place, request in enumerate(requests):
+            _, call, hazards, answer = self._questions.reached(request, log)
+            if answer is not None:
+                readings.append(Reading(call.key, answer.status, answer.reason, hazards))
+            elif log is None:
+                answer = Answer(None, "failed", _UNASKED)
+            elif log.waiting([call.key]):
+                answer = Answer(None, "failed", _WAITING)
+            else:
+                answer = Answer(None, *(log.failure(call.key) or ("failed", _UNASKED)))
+            answers[place] = answer
+        if readings:
+            writing = CallLog(self._options.log)
+            writing.note(self._purpose, readings)
+            writing.close()
+        return answers
 
     def outstanding(self, requests: Iterable[Request]) -> Iterator[Call]:
         """The next call of every request that has no answer yet and waits in no batch."""
         for request in requests:
-            _, call, _ = self._reached(request)
-            if call is not None and not self._waits(call):
-                yield call
-
-    def _waits(self, call: Call) -> bool:
-        return self._log is not None and bool(self._log.waiting([call.key]))
+            yield from islice(self._questions.left(request, self._log), 1)
 
     def forecast(self, requests: Sequence[Request]) -> Bill | None:
-        """What asking for the answers that are not there would take; thinking and waiting calls not counted."""
+        """What asking for the answers that are not there would take, without thinking.
+
+        Calls that wait in a batch are not counted.
+        """
+        calls = self._questions.all_left(requests, self._log)
         budget = self._options.budget
-        calls = self._all_outstanding(requests)
         return forecast(calls, self.prompt_set.typical_tokens, budget.price, budget.currency)
-
-    def _all_outstanding(self, requests: Sequence[Request]) -> Iterator[Call]:
-        met: set[bytes] = set()
-        for request in requests:
-            for call in self._still_to_ask(request):
-                if call.key not in met:
-                    met.add(call.key)
-                    yield call
-
-    def _still_to_ask(self, request: Request) -> Iterator[Call]:
-        step, call, _ = self._reached(request)
-        if call is None or self._waits(call):
-            return
-        yield call
-        # The steps after it go by an answer that is not known yet.
-        for later in range(step + 1, len(self.prompt_set.steps)):
-            yield self._call(request, later)[0]
 
     def account(self) -> Account | None:
         """What this process asked and paid, and how many of the texts held something hostile."""
@@ -373,7 +308,3 @@ class Judge(Metric):
         bill += self._log.bill(trial(self._asker), this_run=True)
         currency = self._options.budget.currency
         return Account(replace(bill, currency=currency), self._log.hazards(self._purpose))
-
-
-def _hypothesis(request: Request) -> str:
-    return request.hypothesis or " ".join(segment.hypothesis for segment in request.document)

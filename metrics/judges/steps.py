@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 from challenge_sets import InputError, Unit
@@ -36,7 +37,8 @@ class Shot:
     json: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+# Steps are told apart as objects, so that the messages of their examples can be kept.
+@dataclass(frozen=True, slots=True, eq=False)
 class Step:
     """One call: messages and the form of the answer to them.
 
@@ -60,20 +62,17 @@ class Step:
 
     def messages(self, inputs: Inputs, structured: bool = False) -> Prompt:
         """The messages for these inputs, texts unchanged and fenced."""
-        as_json = self.form_for(structured).json
         messages: list[dict[str, str]] = []
         if self.system is not None:
             system, _ = assemble(self.system.render(inputs, self.needs, structured))
             messages.append({"role": "system", "content": system})
-        for shot in self.shots:
-            asked = shot.asked if isinstance(shot.asked, str) else self._user(shot.asked, structured)[0]
-            answer = shot.json if as_json else shot.answer
-            messages += [{"role": "user", "content": asked}, {"role": "assistant", "content": answer or ""}]
-        user, found = self._user(inputs, structured)
+        messages += _examples(self, structured)
+        user, found = self.user_message(inputs, structured)
         messages.append({"role": "user", "content": user})
         return Prompt(tuple(messages), found)
 
-    def _user(self, inputs: Inputs, structured: bool) -> tuple[str, tuple[str, ...]]:
+    def user_message(self, inputs: Inputs, structured: bool) -> tuple[str, tuple[str, ...]]:
+        """The last message, and the hazards in its texts."""
         pieces = self.user.render(inputs, self.needs, structured)
         content, adapted = assemble(pieces, bare=self.bare)
         # The judge's own answer to the step before looks like an answer, as it must.
@@ -89,6 +88,18 @@ class Step:
             "user": [self.user.syntax, self.user.text],
             "shots": [asdict(shot) for shot in self.shots],
         }
+
+
+@lru_cache(maxsize=64)
+def _examples(step: Step, structured: bool) -> tuple[dict[str, str], ...]:
+    """The messages of the examples, which are the same in every call."""
+    as_json = step.form_for(structured).json
+    messages: list[dict[str, str]] = []
+    for shot in step.shots:
+        asked = shot.asked if isinstance(shot.asked, str) else step.user_message(shot.asked, structured)[0]
+        answer = shot.json if as_json else shot.answer
+        messages += [{"role": "user", "content": asked}, {"role": "assistant", "content": answer or ""}]
+    return tuple(messages)
 
 
 @dataclass(frozen=True, slots=True)

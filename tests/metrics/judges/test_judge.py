@@ -385,3 +385,37 @@ def test_what_a_signature_holds(options: Callable[..., JudgeOptions], tmp_path: 
         assert signature(base_url=server.base_url + "/") == signature()
         assert server.counts.calls == 0
     assert signatures[0].startswith(f"mqm|lang:en|model:m-1|endpoint:{server.base_url}|prompts:mqm 1|digest:")
+
+
+def test_errors_of_a_document_lie_in_its_segments_joined(
+    conversation: Make, answering: Callable, judged: Callable, rows: Callable, marked: Callable,
+    tmp_path: Path,
+) -> None:  # fmt: skip
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "manifest.toml").write_text(
+        'name = "doc-mqm"\nversion = "1"\ndescription = "d"\nunit = "document"\n'
+        'needs = ["source", "document"]\noutput = "mqm"\n[score]\ncap = 5\n',
+        encoding="utf-8",
+    )
+    each = "<s>{{ segment.source }}</s><t>{{ segment.translation }}</t>"
+    user = f"{{% for segment in segments %}}{each}{{% endfor %}}"
+    (folder / "user.md").write_text(user, encoding="utf-8")
+    said = {
+        (SLEEPS, DREAMS): 'Critical:\nno-error\nMajor:\nno-error\nMinor:\nstyle/awkward - "cats"',
+        (CAT, DREAMS): 'Critical:\naccuracy/mistranslation - "cat"\nMajor:\nno-error\nMinor:\nno-error',
+        (SLEEPS, SHORT): 'Critical:\nno-error\nMajor:\naccuracy/omission - "Katzen"\nMinor:\nno-error',
+    }
+    with ScriptedServer(answering(said)) as server:
+        judged(server, conversation(), f"judge:{folder}", tmp_path / "out")
+    found = by_cell("doc-mqm", rows(tmp_path / "out"))
+    assert [row.raw for row in found.values()] == [1.0, 5.0, 1.0, 5.0]
+    texts = [f"{SLEEPS} {DREAMS}", f"{CAT} {DREAMS}", f"{SLEEPS} {DREAMS}", f"{SLEEPS} {SHORT}"]
+    places = []
+    for line, text in zip(marked(tmp_path / "out"), texts, strict=True):
+        (error,) = line["errors"]
+        places.append((error["start"], error["text"], error.get("source")))
+        assert error["start"] is None or text[error["start"] : error["end"]] == error["text"]
+    # Behind "Der Hund schläft." and a space.
+    in_source = {"start": 18 + 14, "end": 18 + 20, "text": "Katzen"}
+    assert places == [(29, "cats", None), (4, "cat", None), (29, "cats", None), (None, None, in_source)]

@@ -17,7 +17,12 @@ from scripted_scripts import always, from_schema, judge, schema_of
 from scripted_server import ScriptedServer
 
 from challenge_sets import ChallengeSet, InputError
-from metrics.llm.log import CALLS
+from metrics.judges.judge import Judge
+from metrics.judges.options import JudgeOptions
+from metrics.llm.calls import Call
+from metrics.llm.log import CALLS, CallLog
+from metrics.registry import METRICS
+from metrics.requests import ModelOptions, Request, Settings
 from metrics.runner import MetricResult, plan_set
 from metrics.store import STORE
 
@@ -212,7 +217,13 @@ def test_the_model_is_tried_once(many: Make, judged: Callable, rows: Callable, t
 
 @pytest.mark.parametrize(
     "refusal",
-    [faults.unsupported("response_format"), faults.bad_request(), ok("Yes, it is."), ok('{"wet": "yes"}')],
+    [
+        faults.unsupported("response_format"),
+        faults.bad_request(),
+        ok("Yes, it is."),
+        ok('{"wet": "yes"}'),
+        actions.out_of_length("Water is a liquid, and as such"),
+    ],
     ids=lambda action: action.name,
 )
 def test_a_model_that_keeps_to_no_schema(
@@ -230,13 +241,21 @@ def test_a_model_that_keeps_to_no_schema(
             assert "|structured:off|" in result.about.signature
 
 
-def test_a_model_that_cannot_be_tried(many: Make, judged: Callable, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("action", "reason"),
+    [(actions.filtered(), "withheld by"), (actions.reasoning_ate_budget(), "budget went into thinking")],
+    ids=["filter", "thinking"],
+)
+def test_a_model_that_cannot_be_tried(
+    action: Action, reason: str, many: Make, judged: Callable, tmp_path: Path
+) -> None:
     challenge_set = many(tmp_path / "set", 6)
-    with (
-        ScriptedServer(always(actions.filtered())) as server,
-        pytest.raises(InputError, match="no answer to a first short question: withheld by") as refused,
-    ):
-        judged(server, challenge_set, "da", tmp_path / "out", structured="auto")
+    with ScriptedServer(always(action)) as server:
+        with pytest.raises(InputError, match=f"no answer to a first short question: .*{reason}") as refused:
+            judged(server, challenge_set, "da", tmp_path / "out", structured="auto")
+        assert server.counts.calls == 1
+        # Enough for a model that thinks.
+        assert server.calls[0].body["max_tokens"] == 1024
     assert "--structured on or off" in str(refused.value)
 
 
@@ -462,3 +481,59 @@ def test_the_log_and_the_store_are_all_that_is_left(many: Make, judged: Callable
     with ScriptedServer() as server:
         judged(server, many(tmp_path / "set", 4), "mqm", tmp_path / "out")
     assert set(files(tmp_path / "out")) == {CALLS, STORE, "scores.csv", "scores.json", "errors.jsonl"}
+
+
+# --- Calls that wait in a batch -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("step", [1, 2])
+def test_a_call_that_waits_in_a_batch_is_not_asked_beside_it(
+    step: int, many: Make, judged: Callable, options: Callable, rows: Callable, tmp_path: Path
+) -> None:
+    challenge_set = many(tmp_path / "set", 6)
+    out = tmp_path / "out"
+    first = "Major:\nno-error\nMinor:\nno-error"
+
+    def answer(call: ReceivedCall) -> Action:
+        return ok("70" if first in call.last_user else first)
+
+    with ScriptedServer(answer) as server:
+        if step == 2:
+            server._script = lambda call: actions.filtered() if first in call.last_user else ok(first)
+            judged(server, challenge_set, "gemba-esa", out)
+            server._script = answer
+        wait_for(outstanding(challenge_set, options(server, out))[:2], out)
+        before = server.counts.calls
+        dry = replace(options(server, out), asks=False)
+        (planned,) = plan_set(challenge_set, ["gemba-esa"], out, judge=dry)
+        (result,) = judged(server, challenge_set, "gemba-esa", out)
+        asked = server.counts.calls - before
+    assert asked == (8 if step == 1 else 4)
+    assert planned.tally.forecast.calls == asked
+    assert result.counts == {"failed": 2, "ok": 4}
+    reasons = {row.reason for row in rows(out).values() if row.status == "failed"}
+    assert reasons == {"the call waits in a batch; fetch it with python -m metrics batch collect"}
+    assert len(outstanding(challenge_set, options(server, out))) == 0
+
+
+def outstanding(challenge_set: ChallengeSet, options: JudgeOptions) -> list[Call]:
+    metric = METRICS["gemba-esa"].configured(ModelOptions())(Settings("en", judge=options))
+    assert isinstance(metric, Judge)
+    requests = [
+        Request(text, tested.source, source_lang="de")
+        for tested in challenge_set.translations()
+        for text in (tested.hypothesis, tested.hypothesis.replace("good", "bad"))
+    ]
+    calls = list(metric.outstanding(requests))
+    metric.close()
+    return calls
+
+
+def wait_for(calls: list[Call], out: Path) -> None:
+    log = CallLog(out / CALLS)
+    with log.exclusive():
+        log._db.executemany(
+            "INSERT INTO waiting(key, batch, purpose, subject) VALUES(?, 1, 1, '')",
+            [(call.key,) for call in calls],
+        )
+    log.close()

@@ -54,9 +54,8 @@ def small_model() -> Iterator[str]:
     params.port = 0
     # One place to work in: what all prompts begin with is read once.
     params.n_ctx, params.n_parallel = 8192, 1
-    for threads in (params.cpuparams, params.cpuparams_batch):
-        # Two that wait without spinning, beside whatever else the machine does.
-        threads.n_threads, threads.poll = 2, 0
+    # One thread: several wait for one another at every step, which is slow beside other work.
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
     params.verbosity = 0
     params.warmup = False
     server = xllamacpp.Server(params)

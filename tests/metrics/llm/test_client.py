@@ -248,7 +248,13 @@ def test_an_interruption_lets_calls_come_in_first(tmp_path: Path, capsys: pytest
         with ScriptedServer(always(slow(ok("85"), 0.1))) as server:
             options = options_for(server.base_url, concurrency=8)
             calls = list(calls_of(options, 200))
-            threading.Timer(0.35, os.kill, (os.getpid(), signal.SIGINT)).start()
+
+            def interrupt() -> None:
+                while server.counts.calls < 30:
+                    time.sleep(0.01)
+                os.kill(os.getpid(), signal.SIGINT)
+
+            threading.Thread(target=interrupt).start()
             with pytest.raises(KeyboardInterrupt):
                 ask_all(options, tmp_path / "log", calls)
             counts = server.counts
@@ -270,10 +276,14 @@ def test_an_interruption_is_heard_where_everything_comes_from_the_log(tmp_path: 
             with client_of(options, tmp_path / "log") as client, pytest.raises(KeyboardInterrupt):
                 for _ in client.ask(calls_of(options, 30)):
                     os.kill(os.getpid(), signal.SIGINT)
-            # One that comes with the last reply is not lost, either.
+
+            def calls() -> Iterator[Call]:
+                os.kill(os.getpid(), signal.SIGINT)
+                yield from ()
+
+            # One that comes when nothing is left to do is not lost, either.
             with client_of(options, tmp_path / "log") as client, pytest.raises(KeyboardInterrupt):
-                for _ in client.ask(calls_of(options, 1)):
-                    os.kill(os.getpid(), signal.SIGINT)
+                list(client.ask(calls()))
     finally:
         signal.signal(signal.SIGINT, before)
 
@@ -285,9 +295,11 @@ def test_whoever_minds_interruptions_already_goes_on_doing_so(tmp_path: Path) ->
         with ScriptedServer(always(ok("85"))) as server:
             options = options_for(server.base_url)
             with client_of(options, tmp_path / "log") as client:
+                parts = 0
                 for _ in client.ask(calls_of(options, 3)):
+                    parts += 1
                     os.kill(os.getpid(), signal.SIGINT)
-        assert len(heard) == 3
+        assert len(heard) == parts >= 2
     finally:
         signal.signal(signal.SIGINT, before)
 
