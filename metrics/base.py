@@ -153,7 +153,7 @@ class Metric(ABC):
         every difference; a metric whose preprocessing removes some returns what is left. The value
         must have a ``repr`` that tells different views apart.
         """
-        return request.hypothesis
+        return (request.hypothesis, request.document) if request.document else request.hypothesis
 
     @classmethod
     def inputs(cls) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -14,9 +15,10 @@ from metrics.judges.judge import Judge
 from metrics.judges.options import JudgeOptions
 from metrics.llm.batch_collecting import collect
 from metrics.llm.batch_log import BatchLog
-from metrics.llm.batch_records import BATCH_FOLDER, Batch
-from metrics.llm.batches import submit
+from metrics.llm.batch_records import BATCH_FOLDER, Batch, Collected
+from metrics.llm.batches import OverBudgetError, submit
 from metrics.llm.calls import Call
+from metrics.llm.prices import Bill
 from metrics.registry import METRICS
 from metrics.requests import ModelOptions
 from metrics.runner import Tally, lacking_batches
@@ -35,10 +37,12 @@ def submit_set(
     judge: JudgeOptions,
     *,
     pseudo_reference: str | None = None,
+    since: float = math.inf,
 ) -> list[Batch]:
     """Submit every call that the judges ``names`` still need for a set; nothing waits for the answers.
 
-    Raises ``InputError`` for a metric that is no judge, and whatever ``submit`` raises.
+    Left out are those that the model cut off or refused ``since`` a moment, in seconds since 1970. Raises
+    ``InputError`` for a metric that is no judge, and whatever ``submit`` raises.
     """
     others = [name for name in names if not METRICS[name].remote]
     if others:
@@ -46,10 +50,12 @@ def submit_set(
             f"{', '.join(others)}: computed here, not asked; batches are for judges",
             hint="score it with python -m metrics score",
         )
-    calls = _outstanding(challenge_set, names, out, judge, pseudo_reference)
     log = BatchLog(judge.log)
     try:
-        return submit(calls, judge.llm, log, out / BATCH_FOLDER)
+        calls = _outstanding(challenge_set, names, out, judge, pseudo_reference)
+        # Asking the same again at once would only fish for a better answer.
+        fresh = (call for call in calls if not log.cut_short(call.key, since))
+        return submit(fresh, judge.llm, log, out / BATCH_FOLDER, budget=judge.budget)
     finally:
         log.close()
 
@@ -86,30 +92,49 @@ def answer_in_batches(
     *,
     pseudo_reference: str | None = None,
 ) -> None:
-    """Submit, wait and collect, and submit again what failed, for as long as that brings answers.
+    """Submit, wait and collect, and submit again what nobody answered, for as long as that brings answers.
 
     Batches that an earlier run submitted are waited for, too. A judge of several steps has its later calls
     only when the earlier ones are answered.
     """
+    budget, began, first = judge.budget, time.time(), True
     while True:
-        submitted = submit_set(challenge_set, names, out, judge, pseudo_reference=pseudo_reference)
+        before = budget.spent
+        try:
+            submitted = submit_set(
+                challenge_set, names, out, judge, pseudo_reference=pseudo_reference, since=began
+            )
+        except OverBudgetError as error:
+            if first:
+                raise
+            notice(str(error))
+            return
+        first = False
         for batch in submitted:
             notice(f"submitted {batch.requests} calls as {batch.remote}")
-        if not _await_all(judge.log, out):
+        highest = budget.spent - before
+        collected = _await_all(judge.log, out)
+        ours = {batch.number for batch in submitted}
+        bill = sum((each.bill for each in collected if each.batch.number in ours), Bill())
+        if not bill.unpriced:
+            budget.charge(bill.cost - highest)
+        if not any(each.answered for each in collected):
             return
 
 
-def _await_all(path: Path, out: Path) -> int:
-    """Collect every batch of the log, waiting for those that are not done; gives the number of answers."""
+def _await_all(path: Path, out: Path) -> list[Collected]:
+    """Collect every batch of the log, waiting for those that are not done."""
     log = BatchLog(path)
-    pause, answered, troubled = _FIRST_LOOK, 0, 0
+    pause, troubled = _FIRST_LOOK, 0
+    done: list[Collected] = []
     try:
         while log.batches(unfinished=True):
             trouble = ""
             for collected in collect(log, out / BATCH_FOLDER):
-                notice(f"collected {collected.answered} answers of {collected.batch.remote}")
-                answered += collected.answered
                 trouble = collected.trouble or trouble
+                if not collected.trouble:
+                    notice(f"collected {collected.answered} answers of {collected.batch.remote}")
+                    done.append(collected)
             troubled = troubled + 1 if trouble else 0
             if troubled >= _TROUBLED:
                 raise InputError(
@@ -124,4 +149,4 @@ def _await_all(path: Path, out: Path) -> int:
         raise
     finally:
         log.close()
-    return answered
+    return done

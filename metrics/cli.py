@@ -117,6 +117,8 @@ def score(
     from metrics.runner import plan_set, score_set
 
     names = [name.strip() for name in metrics.split(",") if name.strip()]
+    if mode not in ("direct", "batch"):
+        raise InputError(f"mode is '{mode}', it is direct or batch")
     if out.exists() and not out.is_dir():
         raise InputError("a file stands where a directory is needed", path=out)
     neural = ModelOptions(
@@ -146,12 +148,11 @@ def score(
         max_cost=max_cost,
         prices=prices,
         asks=not dry_run,
+        batched=mode == "batch",
     )
     challenge_set = ChallengeSet(set_dir)
     if mode == "batch" and not dry_run:
         judge = _answered_in_batches(challenge_set, names, out, judge, pseudo_reference)
-    elif mode not in ("direct", "batch"):
-        raise InputError(f"mode is '{mode}', it is direct or batch")
     if dry_run:
         results = plan_set(
             challenge_set, names, out, pseudo_reference=pseudo_reference, model=neural, judge=judge

@@ -100,6 +100,7 @@ def judge_options(
     max_cost: float | None,
     prices: Path | None,
     asks: bool,
+    batched: bool = False,
 ) -> JudgeOptions | None:
     """The options of a judge, its log in ``out``; ``None`` without a model. ``InputError``: a bad value."""
     if model is None:
@@ -118,4 +119,4 @@ def judge_options(
         max_cost=max_cost,
         prices=prices,
     )
-    return JudgeOptions(llm, out / CALLS, samples, asks=asks)
+    return JudgeOptions(llm, out / CALLS, samples, asks=asks, batched=batched)

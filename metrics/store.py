@@ -33,6 +33,7 @@ class Store(Database):
     """
 
     what: ClassVar[str] = "score store"
+    table: ClassVar[str] = "completed"
     advice: ClassVar[str] = "move the file away and score again"
     # The first version held no details, the second no labels.
     version: ClassVar[int] = 3
@@ -129,6 +130,17 @@ class Store(Database):
         for key, errors, unknown, labelled in self._select(query, signature, keys):
             marked = None if errors is None else tuple(map(MarkedError.from_json, json.loads(errors)))
             yield key, Details(marked, unknown, {} if labelled is None else json.loads(labelled))
+
+    def detailed(self, signature: str) -> bool:
+        """Whether any final answer has details: most metrics give a number and nothing else."""
+        known = self._known(signature) if self.found_version >= 2 else None
+        query = "SELECT 1 FROM details WHERE signature = ? LIMIT 1"
+        return known is not None and self._db.execute(query, (known,)).fetchone() is not None
+
+    def unknown_tokens(self, signature: str, keys: Sequence[bytes]) -> int:
+        """Tokens unknown to the model, over the final answers among the keys."""
+        query = "SELECT COALESCE(SUM(unknown), 0) FROM details"
+        return sum(count for (count,) in self._select(query, signature, keys))
 
     def failures(self, signature: str, keys: Sequence[bytes]) -> Iterator[tuple[bytes, Status, str]]:
         """``(key, status, reason)`` of the last failure of each key, whether or not it was mended since."""

@@ -297,8 +297,8 @@ class Judge(Metric):
         Calls that wait in a batch are not counted.
         """
         calls = self._questions.all_left(requests, self._log)
-        budget = self._options.budget
-        return forecast(calls, self.prompt_set.typical_tokens, budget.price, budget.currency)
+        budget, usual = self._options.budget, self.prompt_set.typical_tokens
+        return forecast(calls, usual, budget.price, budget.currency, batch=self._options.batched)
 
     def account(self) -> Account | None:
         """What this process asked and paid, and how many of the texts held something hostile."""

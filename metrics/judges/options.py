@@ -15,8 +15,9 @@ class JudgeOptions:
     """One model as a judge, which keeps its answers in the log of calls at ``log``.
 
     Every text is judged ``samples`` times; ``sample`` is the number of the repetition that one metric object
-    stands for. Where ``asks`` is false nothing is sent: only what the log holds counts. ``budget`` is that of
-    the run: all judges made from these options, and from copies of them, spend from it.
+    stands for. Where ``asks`` is false nothing is sent: only what the log holds counts. ``batched``: calls go
+    in batches, at their price. ``budget`` is that of the run: all judges made from these options, and from
+    copies of them, spend from it.
     """
 
     llm: LlmOptions
@@ -24,6 +25,7 @@ class JudgeOptions:
     samples: int = 1
     sample: int = 1
     asks: bool = True
+    batched: bool = False
     budget: Budget = field(default=None, compare=False, repr=False)  # type: ignore[assignment]  # set below
 
     def __post_init__(self) -> None:

@@ -18,6 +18,7 @@ from metrics.llm.batch_files import RequestFile, request_line
 from metrics.llm.batch_log import BatchLog
 from metrics.llm.batch_records import Batch, BatchLimits, Terms
 from metrics.llm.batch_sending import Sender, recover
+from metrics.llm.budget import Budget
 from metrics.llm.calls import Call, Reply
 from metrics.llm.options import LlmOptions
 from metrics.llm.prices import highest_usage
@@ -34,6 +35,7 @@ def submit(
     log: BatchLog,
     folder: Path,
     limits: BatchLimits | None = None,
+    budget: Budget | None = None,
 ) -> list[Batch]:
     """Give calls to the endpoint in as many batches as their number takes; a few hundred are held at a time.
 
@@ -41,29 +43,37 @@ def submit(
     The request files go into ``folder`` and stay there until their batch is collected. Where the endpoint
     takes smaller files only, they are halved. Gives the batches that were made.
 
-    Raises ``InputError`` where the endpoint has no batches, refuses, or cannot be reached, and where the
-    next batch could pass ``max_cost``, at the most that its calls can cost. What was submitted by then stays
-    submitted, everything else is free.
+    Raises ``InputError`` where the endpoint has no batches, refuses, or cannot be reached, and
+    ``OverBudgetError`` where the next batch could pass the limit of ``budget`` (else one of its own), at
+    the most that its calls can cost. What was submitted by then is charged to the budget at that most and
+    stays submitted, everything else is free.
     """
     terms = Terms.of(options)
     make_directory(folder)
     with BatchApi(options) as api:
         api.check()
         for batch in log.batches(unfinished=True):
-            if batch.terms.options.endpoint == options.endpoint:
+            # With another key the endpoint would not show it, and it would be taken for lost.
+            there = batch.terms.options
+            if (there.endpoint, there.key_name) == (options.endpoint, options.key_name):
                 recover(batch, log, folder, api)
         sender = Sender(api, log, terms, folder, limits or BatchLimits())
-        _Submission(sender, log, terms).run(calls)
+        _Submission(sender, log, terms, budget or Budget(options)).run(calls)
         return [log.batch(number) for number in sender.made]
+
+
+class OverBudgetError(InputError):
+    """Going on could cost more than the limit."""
 
 
 class _Submission:
     """Calls on their way into files: one file at a time."""
 
-    def __init__(self, sender: Sender, log: BatchLog, terms: Terms) -> None:
+    def __init__(self, sender: Sender, log: BatchLog, terms: Terms, budget: Budget) -> None:
         self._sender = sender
         self._log = log
         self._terms = terms
+        self._budget = budget
         self._file: RequestFile | None = None
         self._number = 0
         self._highest = 0.0
@@ -118,17 +128,15 @@ class _Submission:
             lines = lines[fitting:]
 
     def _afford(self, calls: Iterable[Call]) -> None:
-        limit = self._terms.options.max_cost
-        if limit is None:
-            return
         self._highest += sum(self._terms.cost(highest_usage(call)) or 0.0 for call in calls)
-        if self._highest > limit:
+        if not self._budget.fits(self._highest):
             assert self._file is not None
             before = sum(self._log.batch(number).requests for number in self._sender.made)
             stays = f"{before} calls were submitted before" if before else "nothing was submitted"
-            raise InputError(
-                f"{before + self._file.requests} calls could cost {self._highest:.2f} "
-                f"{self._terms.currency} or more, the limit is {limit:g}: {stays}",
+            could = self._budget.spent + self._highest
+            raise OverBudgetError(
+                f"{before + self._file.requests} calls could cost {could:.2f} "
+                f"{self._terms.currency} or more, the limit is {self._budget.limit:g}: {stays}",
                 hint="counted is the most that each can cost; raise --max-cost, lower --max-tokens, or ask "
                 "fewer calls",
             )
@@ -140,6 +148,8 @@ class _Submission:
         file.close()
         if file.requests:
             self._sender.send(self._number)
+            self._budget.charge(self._highest)
+            self._highest = 0.0
         else:
             self._sender.abandon(self._number, "other processes had taken its calls")
 

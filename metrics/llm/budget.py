@@ -41,7 +41,15 @@ class Budget:
 
     def admits(self, call: Call) -> bool:
         """Whether the call fits beside what was spent and what is under way."""
-        return self.limit is None or self.spent + self._reserved + self.highest(call) <= self.limit
+        return self.fits(self.highest(call))
+
+    def fits(self, amount: float) -> bool:
+        """Whether so much may be spent beside what was spent and what is under way."""
+        return self.limit is None or self.spent + self._reserved + amount <= self.limit
+
+    def charge(self, amount: float) -> None:
+        """Count as spent what is not settled call by call; what turned out cheaper is given back so, too."""
+        self.spent += amount
 
     @property
     def idle(self) -> bool:

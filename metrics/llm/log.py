@@ -193,6 +193,11 @@ class CallLog(Database):
         )
         return self._db.execute(query, (key, _this_run())).fetchone() is not None
 
+    def cut_short(self, key: bytes, since: float) -> bool:
+        """Whether the model said something that was no complete answer, since a moment (seconds since 1970)."""
+        query = "SELECT 1 FROM journal WHERE key = ? AND at >= ? AND status != 'ok' AND finish != '' LIMIT 1"
+        return self._db.execute(query, (key, since)).fetchone() is not None
+
     def note(self, purpose: str, readings: Sequence[Reading]) -> None:
         """Write what was made of answers; the last reading of an answer for a purpose counts."""
         with self.exclusive():

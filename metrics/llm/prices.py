@@ -159,12 +159,14 @@ def highest_usage(call: Call) -> Usage:
     return Usage(size + (0 if call.schema is None else len(dump_json(call.schema))), call.budget)
 
 
-def forecast(calls: Iterable[Call], answer_tokens: int, price: Price | None, currency: str) -> Bill:
+def forecast(
+    calls: Iterable[Call], answer_tokens: int, price: Price | None, currency: str, *, batch: bool = False
+) -> Bill:
     """What calls would take, with answers of ``answer_tokens`` each; an estimate, nothing is sent."""
     bill = Bill(currency=currency)
     for call in calls:
         usage = Usage(estimated_input(call), min(answer_tokens, call.budget or answer_tokens))
-        cost = None if price is None else price.cost(usage)
+        cost = None if price is None else price.cost(usage, batch=batch)
         bill += Bill(
             1, 0, usage.input or 0, usage.output or 0, 0, cost or 0.0, 1 if cost is None else 0, currency
         )

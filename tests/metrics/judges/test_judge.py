@@ -199,6 +199,7 @@ def test_a_document_is_one_input(
     found = by_cell("document-da", rows(tmp_path / "out"))
     assert [row.value for row in found.values()] == [90.0, 30.0, 90.0, 50.0]
     assert (result.about.unit, result.tally.duplicates) == ("document", 1)
+    assert result.blind_pairs == 0 and not any(row.reason for row in found.values())
 
 
 @pytest.mark.parametrize("name", ["mqm-context", "judge:"])
