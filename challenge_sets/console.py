@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sqlite3
 import sys
@@ -11,6 +12,8 @@ from typing import Any, TypeVar
 from challenge_sets.errors import InputError
 
 T = TypeVar("T")
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 EXIT_INPUT = 2
 EXIT_MISSING_CELLS = 3
@@ -46,6 +49,14 @@ def progress(items: Iterable[T], *, what: str, total: int | None = None) -> Iter
         items, desc=what, total=total, disable=None, file=sys.stderr, leave=False, ncols=width
     )
     return bar
+
+
+def printable(text: str) -> str:
+    """A text from outside as a terminal can show it; line ends and tabs stay.
+
+    Escaped is what moves the cursor, changes colours, or turns the text around.
+    """
+    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def notice(text: str) -> None:

@@ -38,11 +38,14 @@ class Database:
     def __init__(self, path: str | Path, *, read_only: bool = False) -> None:
         self.path = Path(path)
         self.found_version = 0
+        # Until it is, errors say what is wrong with the file.
+        self._ready = False
         if not read_only:
             make_directory(self.path.parent)
         try:
             self._db = self._connect(read_only)
             self._prepare_in_turn(read_only)
+            self._ready = True
         except sqlite3.OperationalError as error:
             raise InputError(f"the {self.what} cannot be opened ({error})", path=self.path) from error
         except sqlite3.DatabaseError as error:
@@ -117,12 +120,20 @@ class Database:
     @contextmanager
     def exclusive(self) -> Iterator[None]:
         """One transaction that keeps every other writer out; rolled back where the block fails."""
-        self._db.execute("BEGIN IMMEDIATE")
         try:
+            self._db.execute("BEGIN IMMEDIATE")
             yield
             self._db.execute("COMMIT")
-        except BaseException:
+        except BaseException as error:
             # Some errors, such as a full disk, have ended it already.
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
+            if self._ready and (
+                isinstance(error, sqlite3.OperationalError) or type(error) is sqlite3.DatabaseError
+            ):
+                raise InputError(
+                    f"the {self.what} cannot be written ({error})",
+                    path=self.path,
+                    hint="what was written is kept: make room, or see to the permissions, and run again",
+                ) from error
             raise

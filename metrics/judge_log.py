@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -12,12 +11,10 @@ from typing import Annotated, Any, get_args
 import typer
 
 from challenge_sets import InputError, Status
+from challenge_sets.console import printable
 from challenge_sets.files import dump_json
 from metrics.llm.exchanges import without_keys
 from metrics.llm.log import CALLS, CallLog, Entry
-
-# What moves a terminal's cursor, changes its colours or turns its text around.
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 def judge_log(
@@ -47,7 +44,7 @@ def judge_log(
     if as_json:
         for entry in shown:
             # In JSON all of these stand inside strings.
-            print(_escaped(dump_json(_plain(entry))))
+            print(printable(dump_json(_plain(entry))))
         return
     for (name, each), count in sorted(counts.items()):
         if judge in (None, name):
@@ -91,8 +88,4 @@ def _lines(entry: Entry) -> Iterator[str]:
 
 
 def _shown(text: str) -> str:
-    return _escaped(without_keys(text)).replace("\n", "\\n")
-
-
-def _escaped(text: str) -> str:
-    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return printable(without_keys(text)).replace("\n", "\\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import multiprocessing
+import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -93,7 +94,7 @@ def answer_in_turn(metric: Metric, requests: Sequence[Request]) -> Iterator[dict
             yield answers
         if left:
             raise ValueError(f"{len(requests) - len(left)} answers to {len(requests)} requests")
-    except InputError:
+    except (InputError, sqlite3.Error):
         raise
     except Exception as error:
         problem = f"{type(error).__name__}: {error}"

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 
 from challenge_sets import InputError
 from metrics.judges.templates import Piece, Text
@@ -27,7 +29,9 @@ _QUOTES = {
     "『": "』",
 }
 _BACKTICKS = re.compile("`{3,}")
-_TAG = re.compile(r"<(?P<end>/?)(?P<name>[A-Za-z][\w.:-]*)(?:\s[^<>]*)?(?P<empty>/?)>")
+_TAG = re.compile(r"<(?P<end>/?)(?P<name>[A-Za-z][\w.:-]*)(?:\s[^<>]*?)?(?P<empty>/?)>")
+# So long that no message holds every number of so many digits.
+_NUMBER = re.compile("-([0-9]{1,9})")
 _LINE_BREAK = re.compile("[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 
 FENCE_HINT = (
@@ -45,20 +49,27 @@ def assemble(pieces: Sequence[Piece], *, bare: bool = False) -> tuple[str, bool]
     layout = _Layout.of(pieces)
     if not layout.groups:
         return layout.mask, False
-    edits = [*_backtick_edits(layout), *_tag_edits(layout), *_quote_edits(layout)]
-    open_groups = _bare_groups(layout)
+    fences = _Fences.of(layout)
+    open_groups = fences.bare(layout)
     if open_groups and not bare:
         raise InputError(f"'{open_groups[0].names[0]}' stands in no fence", hint=FENCE_HINT)
-    for group in open_groups:
-        if _LINE_BREAK.search(group.text):
-            marks = "`" * max(3, 1 + max(_longest_run("`", each.text) for each in layout.groups))
+    edits = [
+        *_backtick_edits(layout, fences.blocks),
+        *_tag_edits(layout, fences),
+        *_quote_edits(layout, fences.quoted),
+    ]
+    with_lines = [group for group in open_groups if _LINE_BREAK.search(group.text)]
+    if with_lines:
+        marks = "`" * max(3, 1 + max(_longest_run("`", group.seen) for group in layout.groups))
+        for group in with_lines:
             edits += [(group.start, group.start, f"{marks}\n"), (group.end, group.end, f"\n{marks}")]
     return layout.filled(edits), bool(edits)
 
 
 def bare_texts(pieces: Sequence[Piece]) -> list[str]:
     """Names of the texts that stand in no fence, in order."""
-    return [name for group in _bare_groups(_Layout.of(pieces)) for name in group.names]
+    layout = _Layout.of(pieces)
+    return [name for group in _Fences.of(layout).bare(layout) for name in group.names]
 
 
 _Edit = tuple[int, int, str]
@@ -72,6 +83,8 @@ class _Group:
     start: int
     end: int
     text: str
+    seen: str
+    """The text as ``_seen`` has it."""
     names: tuple[str, ...]
 
 
@@ -83,6 +96,8 @@ class _Layout:
     mark: str
     texts: tuple[Text, ...]
     groups: tuple[_Group, ...]
+    starts: tuple[int, ...]
+    """Where the groups start, ascending."""
 
     @classmethod
     def of(cls, pieces: Sequence[Piece]) -> _Layout:
@@ -96,13 +111,17 @@ class _Layout:
             held = texts[used : used + len(match[0])]
             used += len(held)
             joined = "".join(text.text for text in held)
-            groups.append(_Group(match.start(), match.end(), joined, tuple(text.name for text in held)))
-        return cls(mask, mark, texts, tuple(groups))
+            names = tuple(text.name for text in held)
+            groups.append(_Group(match.start(), match.end(), joined, _seen(joined), names))
+        return cls(mask, mark, texts, tuple(groups), tuple(group.start for group in groups))
 
-    def content(self, start: int, end: int) -> str:
-        """The mask from here to there with the texts in place."""
-        first = self.mask.count(self.mark, 0, start)
-        return "".join(_fill(self.mask[start:end], self.mark, iter(self.texts[first:])))
+    def seen(self, start: int, end: int) -> str:
+        """The mask from here to there as ``_seen`` has it, with the texts in place."""
+        out, done = [], start
+        for group in self.groups[bisect_left(self.starts, start) : bisect_left(self.starts, end)]:
+            out += [_seen(self.mask[done : group.start]), group.seen]
+            done = group.end
+        return "".join([*out, _seen(self.mask[done:end])])
 
     def filled(self, edits: Iterable[_Edit]) -> str:
         """The whole, edited. Edits do not overlap."""
@@ -125,47 +144,131 @@ def _fill(words: str, mark: str, texts: Iterator[Text]) -> list[str]:
 
 
 def _seen(text: str) -> str:
-    # What a reader may take for a mark: full-width and other compatible forms of it, and marks with
-    # invisible characters between them.
+    """What a reader may take for a mark is that mark here.
+
+    Full-width and other compatible forms become the plain one; accents and invisible characters go, which
+    may stand between marks. Character by character: to put long runs of accents in order takes for ever.
+    """
     if text.isascii():
         return text
-    return "".join(
-        character
-        for character in unicodedata.normalize("NFKC", text)
-        if unicodedata.category(character) != "Cf"
-    )
+    return text.translate({ord(character): _plain(character) for character in set(text)})
 
 
-def _longest_run(mark: str, text: str) -> int:
-    runs = re.findall(f"{re.escape(mark)}+", _seen(text))
-    return max(map(len, runs), default=0)
+def _plain(character: str) -> str:
+    parts = unicodedata.normalize("NFKD", character)
+    return "".join(part for part in parts if unicodedata.category(part) not in ("Cf", "Mn"))
 
 
-def _backtick_fences(mask: str) -> list[tuple[re.Match[str], re.Match[str]]]:
+def _longest_run(mark: str, seen: str) -> int:
+    return max(map(len, re.findall(f"{re.escape(mark)}+", seen)), default=0)
+
+
+_Marks = tuple[re.Match[str], re.Match[str]]
+"""What opens a fence, and what closes it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Fences:
+    """The fences that a template's words make; ``quoted`` are the groups directly between quotation marks,
+    each with how many of them stand on either side."""
+
+    blocks: list[_Marks]
+    tags: list[re.Match[str]]
+    elements: list[_Marks]
+    quoted: list[tuple[_Group, int]]
+
+    @classmethod
+    def of(cls, layout: _Layout) -> _Fences:
+        tags = list(_TAG.finditer(layout.mask))
+        return cls(_blocks(layout.mask), tags, _elements(tags), _quoted(layout))
+
+    def bare(self, layout: _Layout) -> list[_Group]:
+        """The groups in no fence."""
+        fenced = sorted((opening.end(), closing.start()) for opening, closing in self.blocks + self.elements)
+        quoted = {group.start for group, _ in self.quoted}
+        found, place, reach = [], 0, 0
+        for group in layout.groups:
+            while place < len(fenced) and fenced[place][0] <= group.start:
+                reach = max(reach, fenced[place][1])
+                place += 1
+            if group.start >= reach and group.start not in quoted:
+                found.append(group)
+        return found
+
+
+def _blocks(mask: str) -> list[_Marks]:
     # A run closes a fence where it is at least as long as the one that opened it.
-    fences: list[tuple[re.Match[str], re.Match[str]]] = []
+    blocks: list[_Marks] = []
     opened: re.Match[str] | None = None
     for run in _BACKTICKS.finditer(mask):
         if opened is None:
             opened = run
         elif len(run[0]) >= len(opened[0]):
-            fences.append((opened, run))
+            blocks.append((opened, run))
             opened = None
-    return fences
+    return blocks
 
 
-def _backtick_edits(layout: _Layout) -> list[_Edit]:
-    fences = _backtick_fences(layout.mask)
-    if not fences:
+def _name(tag: re.Match[str]) -> str:
+    return _seen(tag["name"]).casefold()
+
+
+def _elements(tags: Iterable[re.Match[str]]) -> list[_Marks]:
+    elements: list[_Marks] = []
+    opened: list[tuple[str, re.Match[str]]] = []
+    depths: dict[str, list[int]] = {}
+    for tag in tags:
+        if tag["empty"]:
+            continue
+        name = _name(tag)
+        if not tag["end"]:
+            depths.setdefault(name, []).append(len(opened))
+            opened.append((name, tag))
+        elif depths.get(name):
+            depth = depths[name][-1]
+            elements.append((opened[depth][1], tag))
+            # What was opened since then and never closed is closed with it.
+            for each, _ in opened[depth:]:
+                depths[each].pop()
+            del opened[depth:]
+    return elements
+
+
+def _quoted(layout: _Layout) -> list[tuple[_Group, int]]:
+    found, used = [], 0
+    for group in layout.groups:
+        opening = layout.mask[group.start - 1 : group.start]
+        closing = _QUOTES.get(opening)
+        if closing is None:
+            continue
+        before = min(_run_at(layout.mask, group.start - 1, -1), group.start - used)
+        after = _run_at(layout.mask, group.end, 1) if layout.mask.startswith(closing, group.end) else 0
+        marks = min(before, after)
+        if marks:
+            found.append((group, marks))
+            used = group.end + marks
+    return found
+
+
+def _run_at(mask: str, place: int, step: int) -> int:
+    """How often the character at a place stands there in a row, forwards or backwards."""
+    end = place
+    while 0 <= end < len(mask) and mask[end] == mask[place]:
+        end += step
+    return abs(end - place)
+
+
+def _backtick_edits(layout: _Layout, blocks: Sequence[_Marks]) -> list[_Edit]:
+    if not blocks:
         return []
-    contents = [_seen(layout.content(opening.end(), closing.start())) for opening, closing in fences]
+    contents = [layout.seen(opening.end(), closing.start()) for opening, closing in blocks]
     # Texts outside these fences count too: a run in one of them would shift what opens and what closes.
-    longest = max(_longest_run("`", text) for text in (*contents, *(group.text for group in layout.groups)))
+    longest = max(_longest_run("`", text) for text in (*contents, *(group.seen for group in layout.groups)))
     touched = any(content.startswith("`") or content.endswith("`") for content in contents)
-    if longest < min(len(opening[0]) for opening, _ in fences) and not touched:
+    if longest < min(len(opening[0]) for opening, _ in blocks) and not touched:
         return []
     edits: list[_Edit] = []
-    for (opening, closing), content in zip(fences, contents, strict=True):
+    for (opening, closing), content in zip(blocks, contents, strict=True):
         marks = "`" * max(len(opening[0]), len(closing[0]), longest + 1)
         # A backtick at the edge of a text would run into the fence.
         edits.append((opening.start(), opening.end(), marks + " " * content.startswith("`")))
@@ -173,86 +276,47 @@ def _backtick_edits(layout: _Layout) -> list[_Edit]:
     return edits
 
 
-def _tag_pairs(mask: str) -> list[tuple[re.Match[str], re.Match[str]]]:
-    pairs: list[tuple[re.Match[str], re.Match[str]]] = []
-    stack: list[re.Match[str]] = []
-    for tag in _TAG.finditer(mask):
-        if tag["empty"]:
-            continue
-        if not tag["end"]:
-            stack.append(tag)
-            continue
-        for depth in range(len(stack) - 1, -1, -1):
-            if stack[depth]["name"].lower() == tag["name"].lower():
-                pairs.append((stack[depth], tag))
-                del stack[depth:]
-                break
-    return pairs
+def _tag_edits(layout: _Layout, fences: _Fences) -> list[_Edit]:
+    names = set()
+    for opening, closing in fences.elements:
+        following = bisect_right(layout.starts, opening.start())
+        if following < len(layout.starts) and layout.starts[following] < closing.end():
+            names.add(_name(opening))
+    forged = _forged(names, [group.seen for group in layout.groups])
+    if not forged:
+        return []
+    number = _free_number([layout.mask, *(group.seen for group in layout.groups)])
+    return [(tag.end("name"), tag.end("name"), f"-{number}") for tag in fences.tags if _name(tag) in forged]
 
 
-def _tag_edits(layout: _Layout) -> list[_Edit]:
-    names = {
-        opening["name"].lower()
-        for opening, closing in _tag_pairs(layout.mask)
-        if any(opening.start() < group.start < closing.end() for group in layout.groups)
-    }
-    seen = [_seen(group.text) for group in layout.groups]
-    folded = [layout.mask.casefold(), *(text.casefold() for text in seen)]
+def _forged(names: Collection[str], texts: Iterable[str]) -> set[str]:
+    """Those of the names that stand at the start of a tag in a text, also as the beginning of a name."""
+    if not names:
+        return set()
+    lengths = sorted({len(name) for name in names})
+    tag = re.compile(rf"<[\s\\/]*([A-Za-z][^<]{{0,{lengths[-1] - 1}}})")
+    heads = {head.casefold() for text in texts for head in set(tag.findall(text))}
+    return {head[:length] for head in heads for length in lengths if head[:length] in names}
+
+
+def _free_number(texts: Iterable[str]) -> int:
+    """The first number from 2 that no text has behind a hyphen, also not as the beginning of another."""
+    used = {digits for text in texts for digits in _NUMBER.findall(text)}
+    used = {digits[:length] for digits in used for length in range(1, len(digits) + 1)}
+    return next(number for number in count(2) if str(number) not in used)
+
+
+def _quote_edits(layout: _Layout, quoted: Iterable[tuple[_Group, int]]) -> list[_Edit]:
     edits: list[_Edit] = []
-    for name in sorted(names):
-        forged = re.compile(rf"<[\s\\/]*{re.escape(name)}", re.IGNORECASE)
-        if not any(forged.search(text) for text in seen):
-            continue
-        number = 2
-        while any(f"{name}-{number}" in text for text in folded):
-            number += 1
-        edits += [
-            (tag.end("name"), tag.end("name"), f"-{number}")
-            for tag in _TAG.finditer(layout.mask)
-            if tag["name"].lower() == name
-        ]
-    return edits
-
-
-def _quoted(layout: _Layout) -> list[tuple[_Group, int]]:
-    """The groups directly between quotation marks, each with how many of them stand on either side."""
-    found, used = [], 0
-    for group in layout.groups:
-        opening = layout.mask[group.start - 1 : group.start]
-        closing = _QUOTES.get(opening)
-        if closing is None:
-            continue
-        before = layout.mask[used : group.start]
-        after = layout.mask[group.end :]
-        marks = min(len(before) - len(before.rstrip(opening)), len(after) - len(after.lstrip(closing)))
-        if marks:
-            found.append((group, marks))
-            used = group.end + marks
-    return found
-
-
-def _quote_edits(layout: _Layout) -> list[_Edit]:
-    edits: list[_Edit] = []
-    for group, marks in _quoted(layout):
+    for group, marks in quoted:
         opening = layout.mask[group.start - 1]
         closing = _QUOTES[opening]
-        text = _seen(group.text)
+        text = group.seen
         starts, ends = text.startswith((opening, closing)), text.endswith((opening, closing))
-        longest = max(_longest_run(opening, text), _longest_run(closing, text))
-        if _longest_run(closing, text) < marks and not starts and not ends:
+        inside = _longest_run(closing, text)
+        if inside < marks and not starts and not ends:
             continue
-        more = max(3, marks, longest + 1)
+        more = max(3, marks, 1 + max(inside, _longest_run(opening, text)))
         edits.append((group.start - marks, group.start, opening * more + " " * starts))
         edits.append((group.end, group.end + marks, " " * ends + closing * more))
     return edits
-
-
-def _bare_groups(layout: _Layout) -> list[_Group]:
-    fenced = [(opening.end(), closing.start()) for opening, closing in _backtick_fences(layout.mask)]
-    fenced += [(opening.end(), closing.start()) for opening, closing in _tag_pairs(layout.mask)]
-    quoted = {group.start for group, _ in _quoted(layout)}
-    return [
-        group
-        for group in layout.groups
-        if group.start not in quoted and not any(start <= group.start < end for start, end in fenced)
-    ]

@@ -18,6 +18,9 @@ _HEADING = re.compile(
     rf"|{_DRESSING}contextBehaviou?r[\s*_]*[:：=])",
     re.IGNORECASE,
 )
+_ROLE = re.compile(
+    r"\s*(?:#+\s*|\**)(?:system|assistant|user|human|model|developer)\**\s*[:：]", re.IGNORECASE
+)
 _ORDER = re.compile(
     r"\b(?:ignore|disregard|forget|override|bypass)\b[^.\n]{0,40}?"
     r"\b(?:instructions?|prompts?|rules|guidelines|(?:previous|above|earlier|everything)\b)"
@@ -29,7 +32,6 @@ _ORDER = re.compile(
     r"|(?:忽略|无视|無視|忘记|忘掉)[^。\n]{0,20}(?:指令|指示|说明|說明|规则|提示|要求|命令)"
     r"|(?:指示|命令|ルール|プロンプト)[^。\n]{0,12}(?:無視|忘れ)"
     r"|(?:지시|명령|규칙|프롬프트)[^.\n]{0,12}(?:무시|잊)"
-    r"|(?:^|[\n\r\u2028\u2029])\s*(?:#+\s*|\**)(?:system|assistant|user|human|model|developer)\**\s*[:：]"
     r"|<\|[^|<>\n]{1,40}\|>|\[/?INST\]|<</?SYS>>|</?think(?:ing)?>|<(?:start|end)_of_turn>|</?s>",
     re.IGNORECASE,
 )
@@ -37,12 +39,17 @@ _JSON = re.compile(r"[{,]\s*[\"'“]?(?:errors?|score|rating|severity|has_no_err
 
 
 def hazards(texts: Iterable[str]) -> set[str]:
-    """Which kinds of hostile content stand in these texts: ``heading``, ``order``, ``json``."""
+    """Which kinds of hostile content stand in these texts: ``heading``, ``order``, ``json``.
+
+    The time is linear in the length of the texts, whatever they hold.
+    """
     found = set()
     for text in texts:
-        if any(_HEADING.match(line) for line in re.split(_LINE_END, text)):
+        # Line by line, so that white space is never looked through over many lines; equal lines once.
+        lines = set(re.split(_LINE_END, text))
+        if any(map(_HEADING.match, lines)):
             found.add(HEADING)
-        if _ORDER.search(text):
+        if any(map(_ROLE.match, lines)) or _ORDER.search(text):
             found.add(ORDER)
         if _JSON.search(text):
             found.add(JSON)

@@ -16,7 +16,7 @@ from metrics.judges.abilities import answers_structured, trial
 from metrics.judges.options import JudgeOptions
 from metrics.judges.prompt_sets import PromptSet
 from metrics.judges.questions import Questions
-from metrics.llm.calls import Call, Reply
+from metrics.llm.calls import WAITING, Call, Reply
 from metrics.llm.client import Client
 from metrics.llm.log import CallLog, Reading
 from metrics.llm.prices import Bill, forecast
@@ -24,7 +24,6 @@ from metrics.requests import WHOLE, Answer, ModelOptions, Reach, Request, Settin
 
 # What a score depends on besides the prompts: raised with every change in how answers are read.
 _READING = "1"
-_WAITING = "the call waits in a batch; fetch it with python -m metrics batch collect"
 _UNASKED = "it was never answered"
 
 
@@ -230,7 +229,7 @@ class Judge(Metric):
             if complete:
                 yield complete
         if work.waiting:
-            yield dict.fromkeys(work.waiting, Answer(None, "failed", _WAITING))
+            yield dict.fromkeys(work.waiting, Answer(None, "failed", WAITING))
 
     def _calls(self, work: _Work, log: CallLog) -> Iterator[Call]:
         for place, request in enumerate(work.requests):
@@ -276,7 +275,7 @@ class Judge(Metric):
             elif log is None:
                 answer = Answer(None, "failed", _UNASKED)
             elif log.waiting([call.key]):
-                answer = Answer(None, "failed", _WAITING)
+                answer = Answer(None, "failed", WAITING)
             else:
                 answer = Answer(None, *(log.failure(call.key) or ("failed", _UNASKED)))
             answers[place] = answer
@@ -304,7 +303,7 @@ class Judge(Metric):
         """What this process asked and paid, and how many of the texts held something hostile."""
         if self._log is None:
             return None
-        bill = self._log.bill(self._purpose, this_run=True)
-        bill += self._log.bill(trial(self._asker), this_run=True)
+        bill = self._log.bill(self._purpose, only_this_run=True)
+        bill += self._log.bill(trial(self._asker), only_this_run=True)
         currency = self._options.budget.currency
         return Account(replace(bill, currency=currency), self._log.hazards(self._purpose))

@@ -23,7 +23,8 @@ _PAGE = 100
 # Seconds that the clocks of endpoint and user may differ.
 _CLOCKS_APART = 86_400.0
 # Endpoints' ids become part of addresses: whatever could make another address of them is none.
-_ID = re.compile(r"(?!\.+$)[^\s/\\?#%]{1,200}")
+_ID = re.compile(r"(?!\.+$)[!-~]{1,200}")
+_NO_ID = frozenset("/\\?#%")
 _TOO_LARGE = re.compile(
     r"(file|batch|body|payload|entity|upload|requests|lines)\b.{0,60}"
     r"\b(larger|too (large|big|many|long)|exceed\w*|more than|at most|maximum|limit)\b"
@@ -262,4 +263,5 @@ class BatchApi:
 
 def sound_id(value: Any) -> str:
     """An id as an endpoint gave it; empty where it is none."""
-    return value if isinstance(value, str) and _ID.fullmatch(value) else ""
+    sound = isinstance(value, str) and _ID.fullmatch(value) is not None and not _NO_ID & set(value)
+    return value if sound else ""

@@ -9,7 +9,8 @@ from typing import Literal
 from challenge_sets import InputError
 from metrics.llm.batch_records import COLUMNS, ON_THE_WAY, Batch, BatchState, Terms
 from metrics.llm.calls import Call, Reply
-from metrics.llm.log import _SUBJECT_LENGTH, CallLog, _alive, _this_run
+from metrics.llm.log import CallLog, short_subject
+from metrics.llm.runs import alive, this_run
 
 Settled = Literal["settled", "repeated", "unknown"]
 
@@ -30,7 +31,7 @@ class BatchLog(CallLog):
         now = time.time()
         cursor = self._db.execute(
             "INSERT INTO batches(name, terms, state, run, since, at) VALUES(?, ?, 'writing', ?, ?, ?)",
-            (name, terms.to_text(), _this_run(), now, now),
+            (name, terms.to_text(), this_run(), now, now),
         )
         return int(cursor.lastrowid or 0)
 
@@ -39,10 +40,9 @@ class BatchLog(CallLog):
         return set(keys) - self.answered(keys) - self.waiting(keys) - self._asked(keys)
 
     def _asked(self, keys: Sequence[bytes]) -> set[bytes]:
-        now, mine = time.time(), _this_run()
         live = "SELECT key, run FROM claims WHERE until > ? AND run != ?"
-        others = dict(self._db.execute(live, (now, mine)).fetchall())
-        return {key for key in keys if key in others and _alive(others[key])}
+        others = dict(self._db.execute(live, (time.time(), self._owner)).fetchall())
+        return {key for key in keys if key in others and alive(others[key])}
 
     def enlist(self, number: int, calls: Sequence[Call]) -> set[bytes]:
         """Let calls wait in a batch that this process writes, unless they are not free; gives their keys.
@@ -55,7 +55,10 @@ class BatchLog(CallLog):
             first = {call.key: call for call in reversed(calls) if call.key in free}
             self._db.executemany(
                 "INSERT INTO waiting(key, batch, purpose, subject) VALUES(?, ?, ?, ?)",
-                [(key, number, self._purpose(call.purpose), _subject(call)) for key, call in first.items()],
+                [
+                    (key, number, self._purpose(call.purpose), short_subject(call.subject))
+                    for key, call in first.items()
+                ],
             )
             self._count(number, len(first))
         return set(first)
@@ -83,7 +86,7 @@ class BatchLog(CallLog):
     def _hold(self, number: int) -> None:
         changed = self._db.execute(
             f"UPDATE batches SET at = ? WHERE id = ? AND run = ? AND state IN {ON_THE_WAY}",
-            (time.time(), number, _this_run()),
+            (time.time(), number, this_run()),
         )
         if not changed.rowcount:
             raise InputError(
@@ -98,23 +101,23 @@ class BatchLog(CallLog):
 
     def let_go(self, number: int) -> None:
         """No longer hold a batch: the next run may see to it."""
-        self._db.execute("UPDATE batches SET run = '' WHERE id = ? AND run = ?", (number, _this_run()))
+        self._db.execute("UPDATE batches SET run = '' WHERE id = ? AND run = ?", (number, this_run()))
 
     def take(self, number: int) -> bool:
         """Hold a batch on its way to the endpoint that nobody holds any more."""
         with self.exclusive():
             batch = self.batch(number)
-            held = bool(batch.run) and _alive(batch.run) and time.time() - batch.at < _HELD_SECONDS
+            held = bool(batch.run) and alive(batch.run) and time.time() - batch.at < _HELD_SECONDS
             if batch.state not in ON_THE_WAY or held:
                 return False
             # The time of the last step stays: it says since when the endpoint may have the batch.
-            self._set(number, {"run": _this_run()})
+            self._set(number, {"run": this_run()})
         return True
 
     def holds(self, number: int) -> bool:
         """Whether this process has the batch in hand, on its way to the endpoint."""
         batch = self.batch(number)
-        return batch.state in ON_THE_WAY and batch.run == _this_run()
+        return batch.state in ON_THE_WAY and batch.run == this_run()
 
     def abandon(self, number: int, note: str) -> int:
         """Close a batch that this process holds; gives how many calls are free again."""
@@ -144,7 +147,7 @@ class BatchLog(CallLog):
 
         ``repeated`` and ``unknown`` calls do not wait in this batch, and nothing is written of them.
         """
-        run, now = _this_run(), time.time()
+        run, now = this_run(), time.time()
         found: list[Settled] = []
         with self.exclusive():
             for key, reply in outcomes:
@@ -185,11 +188,6 @@ class BatchLog(CallLog):
         columns = ", ".join("id" if name == "number" else name for name in COLUMNS)
         rows = self._db.execute(f"SELECT {columns} FROM batches {which} ORDER BY id", values).fetchall()
         return [_batch(dict(zip(COLUMNS, row, strict=True))) for row in rows]
-
-
-def _subject(call: Call) -> str:
-    # Halves of characters come from callers, and no file can hold them.
-    return call.subject[:_SUBJECT_LENGTH].encode("utf-8", "replace").decode("utf-8")
 
 
 def _batch(row: dict[str, object]) -> Batch:

@@ -17,6 +17,10 @@ CallStatus = Literal["ok", "truncated", "unparsed", "failed"]
 was cut off. ``failed``: there is none."""
 
 
+WAITING = "the call waits in a batch; fetch it with python -m metrics batch collect"
+"""The reason of a reply to a call that is not asked because a batch holds it."""
+
+
 @dataclass(frozen=True)
 class Call:
     """One question: everything that shapes the answer, and who asks it about what.

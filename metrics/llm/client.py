@@ -12,7 +12,7 @@ from typing import Any
 from challenge_sets import InputError, MissingExtraError
 from challenge_sets.console import notice
 from metrics.llm.budget import Budget
-from metrics.llm.calls import Call, Reply, Usage
+from metrics.llm.calls import WAITING, Call, Reply, Usage
 from metrics.llm.exchanges import LONGEST_WAIT, Outcome, read_exchange, redacted
 from metrics.llm.health import Health
 from metrics.llm.interruptions import Interruptions
@@ -168,7 +168,8 @@ class Client:
         if flaw:
             return call, Reply("failed", reason=flaw, attempts=0)
         if not self._log.claim(call.key, self._patience):
-            return call, None
+            held = self._log.waiting([call.key])
+            return call, Reply("failed", reason=WAITING, attempts=0) if held else None
         problem = None
         try:
             # Between the look at the log and the claim another process may have answered.
@@ -204,7 +205,8 @@ class Client:
                 reason = f"{before}the cost could have passed the limit of {limit}"
                 break
             attempt += 1
-            if attempt > 1:
+            if attempt > 1 or self.budget.limit is not None:
+                # Waiting, for the endpoint or for money, has used up some of the time that was claimed.
                 self._log.claim(call.key, self._patience)
             outcome, latency = await self._timed_attempt(call)
             usage += outcome.usage
@@ -228,7 +230,10 @@ class Client:
         # What an attempt that is cut off leaves behind.
         outcome = Outcome(lost=True)
         try:
-            outcome = await self._attempt(call)
+            # The client's own limit is that of one read: a response that drips could take for ever.
+            outcome = await asyncio.wait_for(self._attempt(call), self._options.timeout)
+        except TimeoutError:
+            outcome = self._late()
         finally:
             self.budget.settle(reserved, outcome.usage, uncounted=outcome.answered or outcome.lost)
         return outcome, time.monotonic() - began
@@ -267,11 +272,14 @@ class Client:
             said = redacted(f"{cause}: {error.__cause__}", self._key)
             reason = f"the connection failed: {said.rstrip(': ')}"
             if isinstance(error, openai.APITimeoutError):
-                reason = f"no answer within {self._options.timeout:g} seconds"
+                return self._late()
             return Outcome(reason=reason, alien=True, lost=cause not in _NOT_SENT)
         headers = {name.lower(): value for name, value in response.headers.items()}
         text = response.content.decode("utf-8", "replace")
         return read_exchange(response.status_code, headers, text, self._options, self._key)
+
+    def _late(self) -> Outcome:
+        return Outcome(reason=f"no answer within {self._options.timeout:g} seconds", alien=True, lost=True)
 
 
 def _flaw(call: Call) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from challenge_sets import InputError
+from challenge_sets.console import printable
 from metrics.llm.calls import Reply, Usage
 from metrics.llm.options import LlmOptions
 from metrics.llm.waits import asked
@@ -38,7 +39,7 @@ _HINTS = {
     "response_format": "the endpoint does not bind answers to a schema: --structured off",
     "json_schema": "the endpoint does not bind answers to a schema: --structured off",
 }
-_KEY_LIKE = re.compile(r"\b(sk|pk|rk|hf|gsk|xai)[-_](?=\S*[\d*])[A-Za-z0-9_*.-]{8,}|Bearer\s+\S+", re.I)
+_KEY_LIKE = re.compile(r"\b(sk|pk|rk|hf|gsk|xai)[-_](?=\S{0,80}[\d*])[A-Za-z0-9_*.-]{8,}|Bearer\s+\S+", re.I)
 # The ends of a key around a row of asterisks, as endpoints show one that they refuse.
 _MASKED = re.compile(r"[\w.+/=-]{0,80}\*{4,}[\w*.+/=-]*")
 _SHORTEST_PART = 6
@@ -85,7 +86,7 @@ def redacted(text: str, key: str = "") -> str:
         for size in range(len(key), _SHORTEST_PART - 1, -1):
             text = text.replace(key[:size], "[key]").replace(key[-size:], "[key]")
     text = _MASKED.sub("[key]", text)
-    text = " ".join(_clean(without_keys(text)).split())
+    text = printable(" ".join(_clean(without_keys(text)).split()))
     return text if len(text) <= _LONGEST_REASON else text[: _LONGEST_REASON - 1] + "…"
 
 
@@ -104,7 +105,7 @@ def read_exchange(
 ) -> Outcome:
     """Read one response. ``headers`` in lower case; ``body`` is its text, or JSON that is read already."""
     value = _json(body) if isinstance(body, str) else body
-    if status == 200:
+    if 200 <= status < 300:
         if not isinstance(value, dict):
             begins = redacted(str(body)[:80], key)
             page = isinstance(body, str) and body.lstrip()[:1] == "<"

@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-import os
-import socket
+import itertools
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 from metrics.database import Database
 from metrics.llm.calls import Call, CallStatus, Reply
 from metrics.llm.prices import Bill
+from metrics.llm.runs import alive, this_run
 
 CALLS = "calls.sqlite"
 _KEYS_PER_QUERY = 900
 _SUBJECT_LENGTH = 500
-_HOST = socket.gethostname()
-
-
-def _this_run() -> str:
-    # A process that was forked or started anew is another run.
-    return f"{_HOST}:{os.getpid()}:{_STARTED}"
-
-
-_STARTED = time.time_ns()
+_NUMBERS = itertools.count()
 
 
 class Reading(NamedTuple):
@@ -48,6 +41,12 @@ class Entry:
     model: str
     finish: str
     at: float
+
+
+def short_subject(subject: str) -> str:
+    """The subject of a call as the log keeps it."""
+    # Halves of characters come from callers, and no file can hold them.
+    return subject[:_SUBJECT_LENGTH].encode("utf-8", "replace").decode("utf-8")
 
 
 class CallLog(Database):
@@ -93,6 +92,11 @@ class CallLog(Database):
         query = "SELECT id FROM purposes WHERE name = ?"
         return int(self._db.execute(query, (name,)).fetchone()[0])
 
+    @cached_property
+    def _owner(self) -> str:
+        """Who claims: several logs may be open in one process."""
+        return f"{this_run()}/{next(_NUMBERS)}"
+
     @property
     def empty(self) -> bool:
         """Whether nothing was ever written, which only a reader can meet."""
@@ -124,18 +128,23 @@ class CallLog(Database):
         return found
 
     def claim(self, key: bytes, seconds: float) -> bool:
-        """Say that this process asks for an answer now, for at most so long; ``False`` where another does."""
-        mine, now = _this_run(), time.time()
+        """Say that an answer is asked for now, for at most so long.
+
+        ``False`` where another log, here or in another process, has said so, or a batch holds the call.
+        """
+        mine, now = self._owner, time.time()
         with self.exclusive():
             row = self._db.execute("SELECT run, until FROM claims WHERE key = ?", (key,)).fetchone()
-            if row is not None and row[0] != mine and row[1] > now and _alive(row[0]):
+            if row is not None and row[0] != mine and row[1] > now and alive(row[0]):
+                return False
+            if self._db.execute("SELECT 1 FROM waiting WHERE key = ?", (key,)).fetchone():
                 return False
             self._db.execute("INSERT OR REPLACE INTO claims VALUES(?, ?, ?)", (key, mine, now + seconds))
         return True
 
     def release(self, key: bytes) -> None:
         """Give a claim back without an answer."""
-        self._db.execute("DELETE FROM claims WHERE key = ? AND run = ?", (key, _this_run()))
+        self._db.execute("DELETE FROM claims WHERE key = ? AND run = ?", (key, self._owner))
 
     def record(self, call: Call, reply: Reply) -> None:
         """Write what came of a call; a complete answer that is there already stays."""
@@ -143,7 +152,7 @@ class CallLog(Database):
 
     def record_all(self, outcomes: Sequence[tuple[bytes, str, str, Reply]]) -> None:
         """Write several outcomes, all or none: key, purpose, subject and reply of each."""
-        run, now = _this_run(), time.time()
+        run, now = this_run(), time.time()
         with self.exclusive():
             for key, purpose, subject, reply in outcomes:
                 self._write(key, purpose, subject, reply, run, now)
@@ -156,8 +165,7 @@ class CallLog(Database):
         line = {
             "key": key,
             "purpose": self._purpose(purpose),
-            # Halves of characters come from callers, and no file can hold them.
-            "subject": subject[:_SUBJECT_LENGTH].encode("utf-8", "replace").decode("utf-8"),
+            "subject": short_subject(subject),
             "run": run,
             "at": now,
             "status": reply.status,
@@ -175,7 +183,7 @@ class CallLog(Database):
         }
         marks = ", ".join("?" * len(line))
         self._db.execute(f"INSERT INTO journal({', '.join(line)}) VALUES({marks})", tuple(line.values()))
-        self._db.execute("DELETE FROM claims WHERE key = ? AND run = ?", (key, run))
+        self._db.execute("DELETE FROM claims WHERE key = ? AND run = ?", (key, self._owner))
 
     def failure(self, key: bytes) -> tuple[CallStatus, str] | None:
         """Status and reason of the last attempt at a call that came to nothing."""
@@ -191,10 +199,10 @@ class CallLog(Database):
             "SELECT 1 FROM journal AS mine WHERE key = ? AND status != 'ok' AND run != ?"
             " AND EXISTS(SELECT 1 FROM journal AS other WHERE other.run = mine.run AND other.status = 'ok')"
         )
-        return self._db.execute(query, (key, _this_run())).fetchone() is not None
+        return self._db.execute(query, (key, this_run())).fetchone() is not None
 
     def cut_short(self, key: bytes, since: float) -> bool:
-        """Whether the model said something that was no complete answer, since a moment (seconds since 1970)."""
+        """Whether the model said something incomplete ``since`` a moment, in seconds since 1970."""
         query = "SELECT 1 FROM journal WHERE key = ? AND at >= ? AND status != 'ok' AND finish != '' LIMIT 1"
         return self._db.execute(query, (key, since)).fetchone() is not None
 
@@ -222,16 +230,19 @@ class CallLog(Database):
         """Keep what was found out."""
         self._db.execute("INSERT OR REPLACE INTO abilities VALUES(?, ?, ?)", (endpoint, model, int(able)))
 
-    def bill(self, purpose: str, *, this_run: bool = False) -> Bill:
+    def bill(self, purpose: str, *, only_this_run: bool = False) -> Bill:
         """What the calls of a purpose took, in all runs or in this one."""
         if self.empty:
             return Bill()
-        row = self._db.execute(
+        query = (
             "SELECT COUNT(*), SUM(attempts), SUM(input), SUM(output), SUM(reasoning), SUM(cost),"
-            " SUM(cost IS NULL) FROM journal JOIN purposes ON purposes.id = purpose"
-            " WHERE name = ? AND (? = '' OR run = ?)",
-            (purpose, _this_run() if this_run else "", _this_run()),
-        ).fetchone()
+            " SUM(cost IS NULL) FROM journal JOIN purposes ON purposes.id = purpose WHERE name = ?"
+        )
+        given = [purpose]
+        if only_this_run:
+            query += " AND run = ?"
+            given.append(this_run())
+        row = self._db.execute(query, given).fetchone()
         calls, attempts, inputs, outputs, reasoning, cost, unpriced = (each or 0 for each in row)
         return Bill(calls, attempts, inputs, outputs, reasoning, cost, unpriced)
 
@@ -266,17 +277,3 @@ class CallLog(Database):
         )
         for row in self._db.execute(query):
             yield Entry(*row)
-
-
-def _alive(run: str) -> bool:
-    """Whether the process of a run may still be there; on another machine nobody can tell."""
-    host, pid, _ = run.rsplit(":", 2)
-    if host != _HOST:
-        return True
-    try:
-        os.kill(int(pid), 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from challenge_sets import InputError
 from metrics.keys import inputs_key
-from metrics.llm import log as log_module
+from metrics.llm import runs
 from metrics.llm.calls import Call, Reply, Usage
 from metrics.llm.log import CallLog, Entry, Reading
 from metrics.llm.prices import Bill
@@ -39,7 +39,7 @@ def log(tmp_path: Path) -> Iterator[CallLog]:
 
 
 def another_run(monkeypatch: pytest.MonkeyPatch, number: int = 1) -> None:
-    monkeypatch.setattr(log_module, "_STARTED", number)
+    monkeypatch.setattr(runs, "_STARTED", number)
 
 
 # Keys
@@ -152,10 +152,11 @@ def test_several_outcomes_are_written_all_or_none(log: CallLog) -> None:
 
 
 def test_a_transaction_that_cannot_end_leaves_none_open(log: CallLog) -> None:
-    with pytest.raises(sqlite3.OperationalError, match="no such table"), log.exclusive():
+    problem = r"log: the log of calls cannot be written \(no such table"
+    with pytest.raises(InputError, match=problem), log.exclusive():
         log._db.execute("ROLLBACK")
         log._db.execute("SELECT * FROM absent")
-    with pytest.raises(sqlite3.OperationalError), log.exclusive():
+    with pytest.raises(InputError, match="cannot be written"), log.exclusive():
         log._db.execute("ROLLBACK")
     log.record(call_of(OPTIONS), GOOD)
 
@@ -163,29 +164,45 @@ def test_a_transaction_that_cannot_end_leaves_none_open(log: CallLog) -> None:
 # Claims
 
 
-def test_a_claim_keeps_other_processes_out(log: CallLog, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_claim_keeps_others_out(log: CallLog) -> None:
     key = call_of(OPTIONS).key
     assert log.claim(key, 60) and log.claim(key, 60)
-    another_run(monkeypatch, 1)
-    assert not log.claim(key, 60)
-    log.release(key)
-    log.record(call_of(OPTIONS), Reply("failed", reason="of another"))
+    other = CallLog(log.path)
+    assert not other.claim(key, 60)
+    other.release(key)
+    other.record(call_of(OPTIONS), Reply("failed", reason="of another"))
     # Neither takes the claim from whoever holds it.
-    assert not log.claim(key, 60)
-    monkeypatch.undo()
+    assert not other.claim(key, 60)
     log.release(key)
-    another_run(monkeypatch, 1)
+    assert other.claim(key, 60) and not log.claim(key, 60)
+    other.record(call_of(OPTIONS), Reply("failed", reason="x"))
     assert log.claim(key, 60)
-    log.record(call_of(OPTIONS), Reply("failed", reason="x"))
-    another_run(monkeypatch, 2)
-    assert log.claim(key, 60)
+    other.close()
 
 
-def test_a_claim_ends_with_its_time(log: CallLog, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_claim_ends_with_its_time(log: CallLog) -> None:
     key = call_of(OPTIONS).key
     assert log.claim(key, -1)
+    other = CallLog(log.path)
+    assert other.claim(key, 60)
+    other.close()
+
+
+def test_a_claim_of_an_earlier_run_under_the_same_number_is_void(
+    log: CallLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = call_of(OPTIONS).key
+    assert log.claim(key, 600)
     another_run(monkeypatch)
-    assert log.claim(key, 60)
+    later = CallLog(log.path)
+    assert later.claim(key, 60)
+    later.close()
+
+
+def test_what_waits_in_a_batch_cannot_be_claimed(log: CallLog) -> None:
+    key = call_of(OPTIONS).key
+    log._db.execute("INSERT INTO waiting(key, batch, purpose, subject) VALUES(?, 1, 1, '')", (key,))
+    assert not log.claim(key, 60)
 
 
 def _claim_and_die(path: Path, key: bytes) -> None:
@@ -256,8 +273,8 @@ def test_bills_by_purpose_and_run(log: CallLog, monkeypatch: pytest.MonkeyPatch)
     log.record(call_of(OPTIONS, 2), Reply("unparsed", "x", usage=Usage(10, None), cost=0.25))
     log.record(call_of(OPTIONS, 3, purpose="q"), GOOD)
     assert log.bill("p") == Bill(3, 5, 18, 13, 3, 0.75, 1)
-    assert log.bill("p", this_run=True) == Bill(1, 1, 10, 0, 0, 0.25, 0)
-    assert log.bill("q", this_run=True) == Bill(1, 1, 7, 11, 3, 0.5, 0)
+    assert log.bill("p", only_this_run=True) == Bill(1, 1, 10, 0, 0, 0.25, 0)
+    assert log.bill("q", only_this_run=True) == Bill(1, 1, 7, 11, 3, 0.5, 0)
     assert log.bill("r") == Bill()
 
 
@@ -308,7 +325,7 @@ def test_reading_what_is_absent_empty_or_unused(tmp_path: Path) -> None:
         assert log.answered([key]) == log.waiting([key]) == set()
         assert log.bill("p") == Bill() and log.hazards("p") == {} and list(log.entries()) == []
         assert log.structured("e", "m") is None
-        with pytest.raises(sqlite3.OperationalError):
+        with pytest.raises(InputError, match="cannot be written"):
             log.record(call_of(OPTIONS), GOOD)
         log.close()
     # An empty file is a place for a log.

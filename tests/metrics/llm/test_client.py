@@ -242,8 +242,13 @@ def test_a_client_may_be_used_again_after_it_ended(tmp_path: Path) -> None:
         assert set(server.counts.answered.values()) == {1}
 
 
-def test_an_interruption_lets_calls_come_in_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+@pytest.mark.parametrize(
+    ("number", "usual"), [(signal.SIGINT, signal.default_int_handler), (signal.SIGTERM, signal.SIG_DFL)]
+)
+def test_an_interruption_lets_calls_come_in_first(
+    number: signal.Signals, usual: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = signal.signal(number, usual)  # type: ignore[arg-type]
     try:
         with ScriptedServer(always(slow(ok("85"), 0.1))) as server:
             options = options_for(server.base_url, concurrency=8)
@@ -252,15 +257,15 @@ def test_an_interruption_lets_calls_come_in_first(tmp_path: Path, capsys: pytest
             def interrupt() -> None:
                 while server.counts.calls < 30:
                     time.sleep(0.01)
-                os.kill(os.getpid(), signal.SIGINT)
+                os.kill(os.getpid(), number)
 
             threading.Thread(target=interrupt).start()
             with pytest.raises(KeyboardInterrupt):
                 ask_all(options, tmp_path / "log", calls)
             counts = server.counts
-        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        assert signal.getsignal(number) is usual
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(number, before)
     assert counts.abandoned == 0
     assert answered_in(tmp_path / "log", calls) == counts.calls == len(counts.answered) < 200
     said = capsys.readouterr().err

@@ -221,7 +221,7 @@ def test_the_cost_of_a_call(
         reply.cost or 0.0,
         int(reply.cost is None),
     )
-    assert bill_of(tmp_path / "log", this_run=True) == bill
+    assert bill_of(tmp_path / "log", only_this_run=True) == bill
 
 
 def test_without_a_price_tokens_only(tmp_path: Path, prices: Path) -> None:

@@ -20,8 +20,7 @@ from scripted_server import ScriptedServer
 
 from challenge_sets import InputError
 from metrics.llm import client as client_module
-from metrics.llm import log as log_module
-from metrics.llm import waits
+from metrics.llm import runs, waits
 from metrics.llm.calls import Usage
 from metrics.llm.exchanges import UnsupportedParameterError
 
@@ -431,13 +430,13 @@ def test_failures_among_answers_end_nothing_and_can_be_asked_again_alone(
     with ScriptedServer(script) as server:
         options = options_for(server.base_url, attempts=2)
         for run in range(3):
-            monkeypatch.setattr(log_module, "_STARTED", run)
+            monkeypatch.setattr(runs, "_STARTED", run)
             replies = ask_all(options, tmp_path / "log", calls_of(options, 40))
             failed = {call.subject for call, reply in replies if reply.status != "ok"}
             assert failed == hard
             assert all(reply.stored == (run > 0) for _, reply in replies if reply.status == "ok")
         # Alone, as in a run in which all other scores are there already.
-        monkeypatch.setattr(log_module, "_STARTED", 4)
+        monkeypatch.setattr(runs, "_STARTED", 4)
         replies = ask_all(options, tmp_path / "log", (call_of(options, text) for text in sorted(hard)))
         assert {reply.status for _, reply in replies} <= {"failed", "unparsed"}
         assert len(replies) == len(hard)

@@ -117,7 +117,7 @@ def test_what_errors_say(body: object, said: str) -> None:
 def test_errors_are_bounded_and_in_one_line() -> None:
     reply = read(418, {"error": {"message": "a\n\tb\x00 " + "long " * 5000}}).reply
     assert reply is not None
-    assert reply.reason.startswith("refused: a b\x00 long") and len(reply.reason) < 350
+    assert reply.reason.startswith("refused: a b\\u0000 long") and len(reply.reason) < 350
     assert "\n" not in reply.reason
 
 
