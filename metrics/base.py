@@ -31,11 +31,18 @@ class Install:
 class Account:
     """What a metric asked of others in this process, and what it met on the way.
 
-    ``hazards`` counts texts that held something hostile, by kind, and under ``any`` all of them.
+    ``hazards`` counts texts that held something hostile, by kind, and under ``any`` all of them. ``models``
+    are those that answered, as they call themselves: calls, and mean seconds of one.
     """
 
     bill: Bill
     hazards: Mapping[str, int]
+    models: Mapping[str, tuple[int, float]]
+
+    def to_json(self) -> dict[str, Any]:
+        """``bill``, ``hazards`` and ``models``."""
+        models = {name: {"calls": calls, "seconds": each} for name, (calls, each) in self.models.items()}
+        return {"bill": self.bill.to_json(), "hazards": dict(self.hazards), "models": models}
 
 
 class Metric(ABC):

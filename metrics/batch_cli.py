@@ -212,4 +212,5 @@ def _told(collected: list[Collected], going_on: list[Batch], out: Path) -> Itera
     elif not collected and not going_on:
         yield "nothing is left to collect"
     elif not going_on and not any(each.trouble for each in collected):
-        yield "all answers are in: score with the same --out, nothing is asked again"
+        yield "all answers are in: score with the same --out"
+        yield "  (gemba-esa asks twice: submit again before, or its second calls are asked directly)"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from challenge_sets.console import EXIT_MISSING_CELLS
+from challenge_sets.console import EXIT_MISSING_CELLS, printable
 from challenge_sets.errors import InputError
 from challenge_sets.files import dump_json
 from metrics import judge_options as options
@@ -242,6 +242,9 @@ def _accounted(account: Account) -> Iterator[str]:
     thought = f" (of which {bill.reasoning_tokens} thought)" if bill.reasoning_tokens else ""
     tokens = f"{bill.input_tokens} tokens in, {bill.output_tokens} out{thought}"
     yield f"this run: {bill.calls} calls in {bill.attempts} attempts, {tokens}, {_cost(bill, '')}"
+    for model, (calls, seconds) in account.models.items():
+        named = printable(model) or "a model without a name"
+        yield f"answered by {named}: {calls} calls, {seconds:.1f} s each"
     if account.hazards:
         kinds = ", ".join(f"{kind} {count}" for kind, count in account.hazards.items() if kind != "any")
         yield f"{account.hazards['any']} answers are about texts that could mislead a judge: {kinds}"

@@ -89,8 +89,7 @@ class MetricResult:
             "blind_pairs": self.blind_pairs,
             "missing": self.missing,
             "forecast": None if tally.forecast is None else tally.forecast.to_json(),
-            "bill": None if self.account is None else self.account.bill.to_json(),
-            "hazards": {} if self.account is None else dict(self.account.hazards),
+            **(self.account.to_json() if self.account else {"bill": None, "hazards": {}, "models": {}}),
         }
 
 

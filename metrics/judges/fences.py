@@ -8,14 +8,14 @@ name of the tag, more quotation marks. A text without such marks gets exactly wh
 from __future__ import annotations
 
 import re
-import unicodedata
-from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import count
 
 from challenge_sets import InputError
-from metrics.judges.templates import Piece, Text
+from metrics.judges.layouts import Edit, Group, Layout, seen_text
+from metrics.judges.templates import Piece
 
 _QUOTES = {
     '"': '"',
@@ -46,7 +46,7 @@ def assemble(pieces: Sequence[Piece], *, bare: bool = False) -> tuple[str, bool]
     ``bare`` allows texts in no fence (prompts that we must not change): they get one where they hold a line
     break. Otherwise ``InputError`` for such a text.
     """
-    layout = _Layout.of(pieces)
+    layout = Layout.of(pieces)
     if not layout.groups:
         return layout.mask, False
     fences = _Fences.of(layout)
@@ -68,95 +68,8 @@ def assemble(pieces: Sequence[Piece], *, bare: bool = False) -> tuple[str, bool]
 
 def bare_texts(pieces: Sequence[Piece]) -> list[str]:
     """Names of the texts that stand in no fence, in order."""
-    layout = _Layout.of(pieces)
+    layout = Layout.of(pieces)
     return [name for group in _Fences.of(layout).bare(layout) for name in group.names]
-
-
-_Edit = tuple[int, int, str]
-"""Replace the template's words from here to there."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Group:
-    """Texts that stand side by side in a template, as one; offsets are those of the mask."""
-
-    start: int
-    end: int
-    text: str
-    seen: str
-    """The text as ``_seen`` has it."""
-    names: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Layout:
-    """The template's words with one mark for each text."""
-
-    mask: str
-    mark: str
-    texts: tuple[Text, ...]
-    groups: tuple[_Group, ...]
-    starts: tuple[int, ...]
-    """Where the groups start, ascending."""
-
-    @classmethod
-    def of(cls, pieces: Sequence[Piece]) -> _Layout:
-        words = "".join(piece for piece in pieces if isinstance(piece, str))
-        # Any character that the words do not hold will do: texts are put in last and never scanned for it.
-        mark = next(chr(code) for code in range(0xE000, 0x110000) if chr(code) not in words)
-        mask = "".join(piece if isinstance(piece, str) else mark for piece in pieces)
-        texts = tuple(piece for piece in pieces if isinstance(piece, Text))
-        groups, used = [], 0
-        for match in re.finditer(f"{mark}+", mask):
-            held = texts[used : used + len(match[0])]
-            used += len(held)
-            joined = "".join(text.text for text in held)
-            names = tuple(text.name for text in held)
-            groups.append(_Group(match.start(), match.end(), joined, _seen(joined), names))
-        return cls(mask, mark, texts, tuple(groups), tuple(group.start for group in groups))
-
-    def seen(self, start: int, end: int) -> str:
-        """The mask from here to there as ``_seen`` has it, with the texts in place."""
-        out, done = [], start
-        for group in self.groups[bisect_left(self.starts, start) : bisect_left(self.starts, end)]:
-            out += [_seen(self.mask[done : group.start]), group.seen]
-            done = group.end
-        return "".join([*out, _seen(self.mask[done:end])])
-
-    def filled(self, edits: Iterable[_Edit]) -> str:
-        """The whole, edited. Edits do not overlap."""
-        texts = iter(self.texts)
-        done, out = 0, []
-        for start, end, words in sorted(edits):
-            out += _fill(self.mask[done:start], self.mark, texts)
-            out.append(words)
-            done = end
-        out += _fill(self.mask[done:], self.mark, texts)
-        return "".join(out)
-
-
-def _fill(words: str, mark: str, texts: Iterator[Text]) -> list[str]:
-    first, *others = words.split(mark)
-    out = [first]
-    for each in others:
-        out += [next(texts).text, each]
-    return out
-
-
-def _seen(text: str) -> str:
-    """What a reader may take for a mark is that mark here.
-
-    Full-width and other compatible forms become the plain one; accents and invisible characters go, which
-    may stand between marks. Character by character: to put long runs of accents in order takes for ever.
-    """
-    if text.isascii():
-        return text
-    return text.translate({ord(character): _plain(character) for character in set(text)})
-
-
-def _plain(character: str) -> str:
-    parts = unicodedata.normalize("NFKD", character)
-    return "".join(part for part in parts if unicodedata.category(part) not in ("Cf", "Mn"))
 
 
 def _longest_run(mark: str, seen: str) -> int:
@@ -175,14 +88,14 @@ class _Fences:
     blocks: list[_Marks]
     tags: list[re.Match[str]]
     elements: list[_Marks]
-    quoted: list[tuple[_Group, int]]
+    quoted: list[tuple[Group, int]]
 
     @classmethod
-    def of(cls, layout: _Layout) -> _Fences:
+    def of(cls, layout: Layout) -> _Fences:
         tags = list(_TAG.finditer(layout.mask))
         return cls(_blocks(layout.mask), tags, _elements(tags), _quoted(layout))
 
-    def bare(self, layout: _Layout) -> list[_Group]:
+    def bare(self, layout: Layout) -> list[Group]:
         """The groups in no fence."""
         fenced = sorted((opening.end(), closing.start()) for opening, closing in self.blocks + self.elements)
         quoted = {group.start for group, _ in self.quoted}
@@ -210,7 +123,7 @@ def _blocks(mask: str) -> list[_Marks]:
 
 
 def _name(tag: re.Match[str]) -> str:
-    return _seen(tag["name"]).casefold()
+    return seen_text(tag["name"]).casefold()
 
 
 def _elements(tags: Iterable[re.Match[str]]) -> list[_Marks]:
@@ -234,7 +147,7 @@ def _elements(tags: Iterable[re.Match[str]]) -> list[_Marks]:
     return elements
 
 
-def _quoted(layout: _Layout) -> list[tuple[_Group, int]]:
+def _quoted(layout: Layout) -> list[tuple[Group, int]]:
     found, used = [], 0
     for group in layout.groups:
         opening = layout.mask[group.start - 1 : group.start]
@@ -258,7 +171,7 @@ def _run_at(mask: str, place: int, step: int) -> int:
     return abs(end - place)
 
 
-def _backtick_edits(layout: _Layout, blocks: Sequence[_Marks]) -> list[_Edit]:
+def _backtick_edits(layout: Layout, blocks: Sequence[_Marks]) -> list[Edit]:
     if not blocks:
         return []
     contents = [layout.seen(opening.end(), closing.start()) for opening, closing in blocks]
@@ -267,7 +180,7 @@ def _backtick_edits(layout: _Layout, blocks: Sequence[_Marks]) -> list[_Edit]:
     touched = any(content.startswith("`") or content.endswith("`") for content in contents)
     if longest < min(len(opening[0]) for opening, _ in blocks) and not touched:
         return []
-    edits: list[_Edit] = []
+    edits: list[Edit] = []
     for (opening, closing), content in zip(blocks, contents, strict=True):
         marks = "`" * max(len(opening[0]), len(closing[0]), longest + 1)
         # A backtick at the edge of a text would run into the fence.
@@ -276,7 +189,7 @@ def _backtick_edits(layout: _Layout, blocks: Sequence[_Marks]) -> list[_Edit]:
     return edits
 
 
-def _tag_edits(layout: _Layout, fences: _Fences) -> list[_Edit]:
+def _tag_edits(layout: Layout, fences: _Fences) -> list[Edit]:
     names = set()
     for opening, closing in fences.elements:
         following = bisect_right(layout.starts, opening.start())
@@ -306,8 +219,8 @@ def _free_number(texts: Iterable[str]) -> int:
     return next(number for number in count(2) if str(number) not in used)
 
 
-def _quote_edits(layout: _Layout, quoted: Iterable[tuple[_Group, int]]) -> list[_Edit]:
-    edits: list[_Edit] = []
+def _quote_edits(layout: Layout, quoted: Iterable[tuple[Group, int]]) -> list[Edit]:
+    edits: list[Edit] = []
     for group, marks in quoted:
         opening = layout.mask[group.start - 1]
         closing = _QUOTES[opening]

@@ -94,10 +94,15 @@ class Scoring:
 
     def parts(self) -> dict[str, str]:
         """The settings, for a signature."""
-        weights = ",".join(f"{name}={weight:g}" for name, weight in sorted(self.weights.items()))
-        named = {"weights": weights, "cap": "none" if self.cap is None else f"{self.cap:g}"}
+        weights = ",".join(f"{name}={_exact(weight)}" for name, weight in sorted(self.weights.items()))
+        named = {"weights": weights, "cap": "none" if self.cap is None else _exact(self.cap)}
         if self.most_errors is not None:
             named["most_errors"] = str(self.most_errors)
         if self.critical_classes:
-            named["critical_classes"] = ",".join(self.critical_classes)
+            named["critical_classes"] = ",".join(sorted(self.critical_classes))
         return named
+
+
+def _exact(number: float) -> str:
+    """The shortest spelling that no other number has; whole numbers without a fraction."""
+    return repr(float(number)).removesuffix(".0")

@@ -9,17 +9,18 @@ FENCE, HEADING, ORDER, JSON = "fence", "heading", "order", "json"
 HAZARDS = (FENCE, HEADING, ORDER, JSON)
 """A fence had to give way; a line like one of an answer; an order or a role mark; a JSON answer."""
 
-_DRESSING = r"^[\s#>*_\-+•\d.)(\[]*"
 _LINE_END = "[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]"
+# What may stand before a heading holds no letter: it need not be given back, long as it may be.
 _HEADING = re.compile(
-    rf"(?:{_DRESSING}(?:critical|major|minor)(?:\s+errors?)?[\s*_]*(?:[:：].*)?$"
-    rf"|{_DRESSING}no[- ]errors?[\s.*_]*$"
-    rf"|{_DRESSING}(?:final\s+)?(?:score|rating)\b[^:：=\d\n]{{0,20}}[:：=]?[\s*_]*\d"
-    rf"|{_DRESSING}contextBehaviou?r[\s*_]*[:：=])",
+    r"[\s#>*_\-+•\d.)(\[]*+"
+    r"(?:(?:critical|major|minor)(?:\s+errors?)?[\s*_]*(?:[:：].*)?$"
+    r"|no[- ]errors?[\s.*_]*$"
+    r"|(?:final\s+)?(?:score|rating)\b[^:：=\d\n]{0,20}[:：=]?[\s*_]*\d"
+    r"|contextBehaviou?r[\s*_]*[:：=])",
     re.IGNORECASE,
 )
 _ROLE = re.compile(
-    r"\s*(?:#+\s*|\**)(?:system|assistant|user|human|model|developer)\**\s*[:：]", re.IGNORECASE
+    r"\s*+(?:#++\s*+|\**+)(?:system|assistant|user|human|model|developer)\**\s*[:：]", re.IGNORECASE
 )
 _ORDER = re.compile(
     r"\b(?:ignore|disregard|forget|override|bypass)\b[^.\n]{0,40}?"

@@ -306,4 +306,5 @@ class Judge(Metric):
         bill = self._log.bill(self._purpose, only_this_run=True)
         bill += self._log.bill(trial(self._asker), only_this_run=True)
         currency = self._options.budget.currency
-        return Account(replace(bill, currency=currency), self._log.hazards(self._purpose))
+        hazards, models = self._log.hazards(self._purpose), self._log.answering(self._purpose)
+        return Account(replace(bill, currency=currency), hazards, models)

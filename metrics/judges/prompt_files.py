@@ -129,8 +129,8 @@ class Table:
         value = self._values.get(key, default)
         if value is None:
             return None
-        if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < float("inf"):
-            self.refuse(key, "must be a number")
+        if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 1e15:
+            self.refuse(key, "must be a number, below 1e15")
         return float(value)
 
     def count(self, key: str, default: int | None) -> int | None:

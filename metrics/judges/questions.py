@@ -50,7 +50,7 @@ class Questions:
             messages=prompt.messages,
             parameters=self.parameters,
             schema=self.prompts.steps[step].schema if self.structured else None,
-            prompts=self.prompts.digest,
+            prompts=self.prompts.asking,
             sample=options.sample,
             purpose=self.purpose,
             subject=_hypothesis(request),

@@ -79,15 +79,20 @@ class Step:
         found = hazards(piece.text for piece in pieces if isinstance(piece, Text) and piece.name != "earlier")
         return content, tuple(sorted(found | {FENCE} if adapted else found))
 
-    def shaping(self) -> dict[str, Any]:
-        """Everything of the step that shapes what is asked and how the answer is read."""
+    def asking(self) -> dict[str, Any]:
+        """What of the step shapes its messages and the schema of its answer."""
         return {
-            "form": asdict(self.form),
-            "schema": self.schema,
             "system": None if self.system is None else [self.system.syntax, self.system.text],
             "user": [self.user.syntax, self.user.text],
+            "bare": self.bare,
             "shots": [asdict(shot) for shot in self.shots],
+            # In the order of its file: it is sent so, and a model fills it in so.
+            "schema": self.schema,
         }
+
+    def reading(self) -> dict[str, Any]:
+        """What of the step shapes how its answer is read."""
+        return asdict(self.form) | {"labels": dict(sorted(self.form.labels.items()))}
 
 
 @lru_cache(maxsize=64)
@@ -124,20 +129,29 @@ class PromptSet:
     citation: str = ""
     languages: Mapping[str, str] = field(default_factory=dict)
     origin: str = ""
+    # In the key of a call it stands beside the messages and the schema, which hold all that it stands for but
+    # the order of the schema's keys. It may part calls that could share an answer, it never joins two that
+    # could not: needs and names of languages, which it leaves out, show in the messages.
+    asking: str = field(init=False)
+    """Hex SHA-256 of what shapes questions: templates, examples, schemas. Answers are kept under it."""
     digest: str = field(init=False)
-    """Hex SHA-256 of everything that shapes messages and reading."""
+    """Hex SHA-256 of everything that shapes a score: the questions, how answers are read, how they count."""
 
     def __post_init__(self) -> None:
+        asking = _sha256([step.asking() for step in self.steps])
         shaping = {
+            "asking": asking,
             "unit": self.unit,
             "needs": sorted(self.needs),
-            "higher_is_better": self.higher_is_better,
             "languages": dict(sorted(self.languages.items())),
+            "reading": [step.reading() for step in self.steps],
             "scoring": None if self.scoring is None else self.scoring.parts(),
-            "steps": [step.shaping() for step in self.steps],
+            # Once more, one by one: a name may hold the comma that stands between them above.
+            "critical_classes": [] if self.scoring is None else sorted(self.scoring.critical_classes),
+            "higher_is_better": self.higher_is_better,
         }
-        digest = hashlib.sha256(dump_json(shaping).encode("utf-8", "surrogatepass")).hexdigest()
-        object.__setattr__(self, "digest", digest)
+        object.__setattr__(self, "asking", asking)
+        object.__setattr__(self, "digest", _sha256(shaping))
 
     @property
     def structured(self) -> bool:
@@ -156,6 +170,10 @@ class PromptSet:
                 hint=f'name it in the manifest of a prompt set: [languages] {tag} = "…"',
             )
         return name
+
+
+def _sha256(value: Any) -> str:
+    return hashlib.sha256(dump_json(value).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 _NO_LANGUAGE = ("mul", "zxx", "mis", "und")

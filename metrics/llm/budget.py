@@ -23,6 +23,8 @@ class Budget:
         self.spent = 0.0
         self._reserved = 0.0
         self._under_way = 0
+        # How many times the most that a call should cost one did cost: not every endpoint keeps to budgets.
+        self._beyond = 1.0
         if self.limit is not None and self.price is None:
             raise InputError(
                 f"a limit of cost needs the price of '{options.model}'",
@@ -37,7 +39,7 @@ class Budget:
 
     def highest(self, call: Call) -> float:
         """The most that one attempt of a call can cost; 0 where the price is not known."""
-        return 0.0 if self.price is None else self.price.highest(highest_usage(call))
+        return 0.0 if self.price is None else self._beyond * self.price.highest(highest_usage(call))
 
     def admits(self, call: Call) -> bool:
         """Whether the call fits beside what was spent and what is under way."""
@@ -72,4 +74,6 @@ class Budget:
         # Sums of fractions leave a rest that would never go away.
         self._reserved = self._reserved - reserved if self._under_way else 0.0
         cost = self.cost(usage)
+        if cost is not None and cost > reserved > 0.0:
+            self._beyond *= cost / reserved
         self.spent += cost if cost is not None else reserved if uncounted else 0.0

@@ -92,12 +92,13 @@ class Usage:
 
         if not isinstance(value, dict):
             return cls()
-        return cls(
-            count("prompt_tokens"),
-            count("completion_tokens"),
-            count("reasoning_tokens", "completion_tokens_details"),
-            count("cached_tokens", "prompt_tokens_details"),
-        )
+        given, spoken, total = count("prompt_tokens"), count("completion_tokens"), count("total_tokens")
+        thought = count("reasoning_tokens", "completion_tokens_details")
+        if spoken is not None:
+            # Some endpoints count thinking apart from what was said; it is paid for, too.
+            spoken += (thought or 0) if (thought or 0) > spoken else 0
+            spoken = max(spoken, (total or 0) - (given or 0))
+        return cls(given, spoken, thought, count("cached_tokens", "prompt_tokens_details"))
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(

@@ -29,6 +29,10 @@ _GLANCE = 0.2
 # Failures of a connection that was never there, as the client's transports call them.
 _NOT_SENT = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError", "UnsupportedProtocol"})
 
+# Bytes of a response, unpacked: no answer of a model is nearly as long.
+_LARGEST = 32_000_000
+_TOO_LARGE = f"the response is larger than {_LARGEST // 1_000_000} MB"
+
 Follow = Callable[[Call, Reply], Call | None]
 Settled = tuple[Call, Reply | None]
 
@@ -258,25 +262,34 @@ class Client:
     async def _attempt(self, call: Call) -> Outcome:
         import openai
 
+        body = b""
         try:
             # The whole body as an extra one: a parameter is walked through field by field, which takes the
             # client longer than everything else it does.
-            raw = await self._http.chat.completions.with_raw_response.create(
+            async with self._http.chat.completions.with_streaming_response.create(
                 model=call.model, messages=[], extra_body=call.body(), timeout=self._options.timeout
-            )
-            response = raw.http_response
+            ) as response:
+                status, sent = response.status_code, response.headers
+                async for piece in response.iter_bytes():
+                    body += piece
+                    if len(body) > _LARGEST:
+                        return Outcome(reply=Reply("failed", reason=_TOO_LARGE), answered=True, unwell=True)
         except openai.APIStatusError as error:
-            response = error.response
+            status, sent, body = error.response.status_code, error.response.headers, error.response.content
         except openai.APIConnectionError as error:
-            cause = type(error.__cause__).__name__
-            said = redacted(f"{cause}: {error.__cause__}", self._key)
-            reason = f"the connection failed: {said.rstrip(': ')}"
             if isinstance(error, openai.APITimeoutError):
                 return self._late()
-            return Outcome(reason=reason, alien=True, lost=cause not in _NOT_SENT)
-        headers = {name.lower(): value for name, value in response.headers.items()}
-        text = response.content.decode("utf-8", "replace")
-        return read_exchange(response.status_code, headers, text, self._options, self._key)
+            return self._broken(error.__cause__ or error)
+        except Exception as error:  # in the middle of a body: whatever the transport in use raises
+            return self._broken(error)
+        headers = {name.lower(): value for name, value in sent.items()}
+        text = body.decode("utf-8", "replace")
+        return read_exchange(status, headers, text, self._options, self._key)
+
+    def _broken(self, cause: BaseException) -> Outcome:
+        name = type(cause).__name__
+        said = redacted(f"{name}: {cause}", self._key).rstrip(": ")
+        return Outcome(reason=f"the connection failed: {said}", alien=True, lost=name not in _NOT_SENT)
 
     def _late(self) -> Outcome:
         return Outcome(reason=f"no answer within {self._options.timeout:g} seconds", alien=True, lost=True)

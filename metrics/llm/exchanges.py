@@ -45,6 +45,7 @@ _MASKED = re.compile(r"[\w.+/=-]{0,80}\*{4,}[\w*.+/=-]*")
 _SHORTEST_PART = 6
 # Endings of an answer that broke off on the endpoint's side, as some of them spell it.
 _BROKEN_OFF = ("error", "insufficient_system_resource")
+_CALLS_OF_TOOLS = ("tool_calls", "function_call")
 _LONGEST_REASON = 300
 
 
@@ -81,13 +82,19 @@ class Outcome:
 def redacted(text: str, key: str = "") -> str:
     """A message of an endpoint in one line, bounded, without the key and without what looks like one."""
     text = text[: 10 * _LONGEST_REASON]
-    if len(key) >= _SHORTEST_PART:
-        # Endpoints repeat the first and the last characters of a key that they refuse.
+    # Endpoints repeat a part of a key that they refuse, as a rule its ends.
+    parts = {key[at : at + _SHORTEST_PART] for at in range(len(key) - _SHORTEST_PART + 1)}
+    if any(part in text for part in parts):
         for size in range(len(key), _SHORTEST_PART - 1, -1):
-            text = text.replace(key[:size], "[key]").replace(key[-size:], "[key]")
+            for at in range(len(key) - size + 1):
+                text = text.replace(key[at : at + size], "[key]")
     text = _MASKED.sub("[key]", text)
     text = printable(" ".join(_clean(without_keys(text)).split()))
     return text if len(text) <= _LONGEST_REASON else text[: _LONGEST_REASON - 1] + "…"
+
+
+def _without(text: str, key: str) -> str:
+    return text.replace(key, "[key]") if len(key) >= _SHORTEST_PART else text
 
 
 def without_keys(text: str) -> str:
@@ -205,6 +212,13 @@ def _stopping(status: int, error: _Error, options: LlmOptions) -> InputError | N
             f"{where} forbids this (403): {error.message}",
             hint=f"may the key in {options.key_name} use the model '{options.model}'?",
         )
+    if status == 404 and re.search(r"handle the requested parameters", error.message, re.I):
+        # A router of several providers, none of which binds answers to a schema.
+        return UnsupportedParameterError(
+            f"no provider of '{options.model}' takes all parameters: {error.message}",
+            "response_format",
+            _HINTS["response_format"],
+        )
     if status in (404, 405):
         if error.json and re.search(r"model", f"{error.message} {' '.join(error.codes)}", re.I):
             return InputError(
@@ -256,16 +270,18 @@ def _read_answer(value: Mapping[str, Any], key: str) -> Outcome:
     if not isinstance(first, dict) or not isinstance(message, dict):
         return Outcome(reason="the response holds no answer", usage=usage)
     finish = _clean(str(first.get("finish_reason") or ""))[:40]
-    text = _text(message.get("content"))
+    # An endpoint may repeat what it was sent, and the key must not get into a file.
+    text = _without(_text(message.get("content")), key)
     # A name, not a message: what looks like a key may well be part of it.
-    model = _clean(str(value.get("model") or "").replace(key, "[key]"))[:_LONGEST_REASON]
+    model = _without(_clean(str(value.get("model") or "")), key)[:_LONGEST_REASON]
 
     def reply(status: Any, reason: str = "", said: str = text) -> Reply:
         return Reply(status, said, reason, finish, model, usage)
 
     refusal = message.get("refusal")
     if isinstance(refusal, str) and refusal:
-        return Outcome(reply=reply("failed", "the model refused", _clean(refusal)), usage=usage)
+        said = _without(_clean(refusal), key)
+        return Outcome(reply=reply("failed", "the model refused", said), usage=usage)
     if finish in ("length", "model_length"):
         if not text.strip():
             reason = "the whole answer budget went into thinking; give a larger one with --max-tokens"
@@ -274,12 +290,14 @@ def _read_answer(value: Mapping[str, Any], key: str) -> Outcome:
     if finish == "content_filter":
         return Outcome(reply=reply("failed", "withheld by the endpoint's content filter"), usage=usage)
     if finish in _BROKEN_OFF:
-        said = first.get("error")
-        message = f": {_Error.of(first, said, key).message}" if said else ""
-        return Outcome(reason=f"the answer broke off{message}", usage=usage)
+        error = first.get("error")
+        why = f": {_Error.of(first, error, key).message}" if error else ""
+        return Outcome(reason=f"the answer broke off{why}", usage=usage)
     if finish != "stop":
         named = f"'{finish}'" if finish else "missing"
-        return Outcome(reply=reply("failed", f"no complete answer: finish_reason is {named}"), usage=usage)
+        reason = f"no complete answer: finish_reason is {named}, only 'stop' ends one"
+        # An endpoint that spells the end of all answers so would be paid for nothing, again and again.
+        return Outcome(reply=reply("failed", reason), usage=usage, unwell=finish not in _CALLS_OF_TOOLS)
     if not text.strip():
         return Outcome(reason="the answer is empty", usage=usage)
     return Outcome(reply=reply("ok"), usage=usage)

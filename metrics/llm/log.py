@@ -246,6 +246,16 @@ class CallLog(Database):
         calls, attempts, inputs, outputs, reasoning, cost, unpriced = (each or 0 for each in row)
         return Bill(calls, attempts, inputs, outputs, reasoning, cost, unpriced)
 
+    def answering(self, purpose: str) -> dict[str, tuple[int, float]]:
+        """The models that answered in this run, as the endpoint names them: calls, mean seconds of one."""
+        if self.empty:
+            return {}
+        query = (
+            "SELECT model, COUNT(*), AVG(latency) FROM journal JOIN purposes ON purposes.id = purpose"
+            " WHERE name = ? AND run = ? AND journal.status = 'ok' GROUP BY model ORDER BY model"
+        )
+        return {model: (calls, each) for model, calls, each in self._db.execute(query, (purpose, this_run()))}
+
     def hazards(self, purpose: str) -> dict[str, int]:
         """How many answers were about texts that held something hostile, by kind; ``any`` for all kinds."""
         counts: dict[str, int] = {}

@@ -19,7 +19,9 @@ from metrics.judges.reading.reasons import (
     NO_NUMBER,
     NUMBER_ONLY,
     REFUSAL,
+    TWO_ENDS,
     NotUnderstoodError,
+    OverlookedError,
     is_refusal,
 )
 from metrics.judges.reading.scores import (
@@ -30,7 +32,7 @@ from metrics.judges.reading.scores import (
     read_number,
     take_labelled,
 )
-from metrics.judges.reading.sections import read_sections
+from metrics.judges.reading.sections import read_sections, refuse_overlooked
 from metrics.judges.reading.structured import errors_in, score_in
 
 
@@ -67,10 +69,12 @@ def _read(answer: str, form: Form, judged: Judged, given: Given) -> Verdict:
     if doubtful:
         try:
             other = _read_lines(split_lines(answer), answer, form, judged, given)
+        except OverlookedError:
+            raise NotUnderstoodError(TWO_ENDS) from None
         except NotUnderstoodError:
             return verdict
         if other != verdict:
-            raise NotUnderstoodError("a quote may end on its line or on a later one")
+            raise NotUnderstoodError(TWO_ENDS)
     return verdict
 
 
@@ -85,20 +89,27 @@ def _read_lines(lines: list[str], answer: str, form: Form, judged: Judged, given
         return read(lines)
     except NotUnderstoodError as error:
         if parts is None:
+            if isinstance(error, OverlookedError):
+                raise
             raise NotUnderstoodError(_without_form(answer, error.reason, form, given)) from error
         own = [part for part in parts if any(map(is_item, part))]
         if len(own) != 1:
             raise NotUnderstoodError(error.reason if own else ECHO) from error
-        return read(own[0])
+        # Remarks may stand apart from the judgement and name an error, other numbers are not the score.
+        return read(own[0] if form.kind == "number" else [line for part in parts for line in part])
 
 
 def _read_object(answer: str, form: Form, judged: Judged, given: Given) -> tuple[Verdict | None, str]:
     """What an object in the answer says, and the text around it; ``None`` where there is none of its own."""
-    value, rest = own_object(answer, given)
+    value, before, after = own_object(answer, given)
+    rest = f"{before}\n{after}"
     if value is None:
         return None, rest
     labels = labels_in(value, form.labels)
-    errors = None if form.kind == "number" else errors_in(value, form, judged)
+    errors = None
+    if form.kind != "number":
+        errors = errors_in(value, form, judged, given)
+        refuse_overlooked(split_lines(before), split_lines(after), errors, form, judged)
     number = None if form.kind == "mqm" else score_in(value, form)
     if form.kind == "number":
         _, labelled = take_labelled(split_lines(rest), form)
@@ -127,7 +138,7 @@ def _readers(
         if form.kind == "mqm":
             return Verdict(None, read_sections(lines, form, judged, given, last), labels)
         lines, scores = take_labelled(lines, form)
-        errors = read_sections(lines, form, judged, given, last)
+        errors = read_sections(lines, form, judged, given, last, [score.line for score in scores])
         if not scores:
             raise NotUnderstoodError("errors without a score")
         return Verdict(one_score(scores, given), errors, labels)

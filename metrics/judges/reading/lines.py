@@ -8,7 +8,15 @@ from typing import Literal, NamedTuple
 
 from challenge_sets.records import Severity
 from metrics.judges.reading.dress import MARKS, is_fence, plain, prefix_length
-from metrics.judges.reading.vocabulary import AMBIGUOUS, NO_ERRORS, SEVERITIES, SEVERITY_NAMES, is_remark
+from metrics.judges.reading.faults import said_in
+from metrics.judges.reading.vocabulary import (
+    AMBIGUOUS,
+    NO_ERRORS,
+    SEVERITIES,
+    SEVERITY_NAMES,
+    classes_of,
+    is_remark,
+)
 from metrics.judges.reading.wording import Named, named_error
 
 LineKind = Literal[
@@ -20,7 +28,8 @@ class Line(NamedTuple):
     """One line. ``severity`` is that of a heading, or the one that an error bears itself.
 
     ``content`` is what follows a heading on its own line. ``quoted`` is the line from the opening quote on,
-    as it was written, ``None`` for an error without a quote. ``problem`` says why a line is ``unclear``.
+    as it was written, ``None`` for an error without a quote. ``problem`` says why a line is ``unclear``, or
+    why prose may be an error.
     """
 
     kind: LineKind
@@ -47,6 +56,7 @@ _BOLD_HEADING = re.compile(r"\s*(?:\*\*|__)[^*_\n]{1,40}(?:\*\*|__)\s*")
 _WITH_REMARK = re.compile(
     r"(?P<said>[^(.:;\-–—\"“”]{2,40}?|no-errors?)\s*(?:[.;:]\s|\(|\s[-–—]\s)(?P<remark>.*)", re.DOTALL
 )
+_FIRST_SIGN = re.compile(r"[\])*_]*\s*(?::|\s[-–—]\s)")
 _PAIRS = {"[": "]", "(": ")", "<": ">"}
 
 
@@ -112,11 +122,22 @@ def _no_error(text: str, classes: tuple[str, ...]) -> Line | None:
     if said is None:
         return None
     words = bare_words(said["said"])
-    if words not in NO_ERRORS or named_error(said["remark"], classes) is not None:
+    if words not in NO_ERRORS or any(quote in said["remark"] for quote in '"“„«「『'):
         return None
-    return (
-        None if any(quote in said["remark"] for quote in '"“„«「『') else Line("no_error", NO_ERRORS[words])
-    )
+    if _may_be_error(said["remark"], classes):
+        return Line("prose", problem="it says no-error, and then what may be an error")
+    return Line("no_error", NO_ERRORS[words])
+
+
+def _may_be_error(remark: str, classes: tuple[str, ...]) -> bool:
+    """Whether what follows "no-error" may name an error after all."""
+    if named_error(remark, classes) is not None:
+        return True
+    said = said_in(remark)
+    # "(though it is stiff)" takes back what stands before it.
+    taken_back = said_in(f"no error {remark}").excepted
+    known = classes_of(classes)
+    return said.fault or taken_back or bool(said.severities) or bool(known.spelled_in(remark))
 
 
 def _from_named(named: Named, raw: str) -> Line:
@@ -133,15 +154,23 @@ def _under_heading(text: str, raw: str, classes: tuple[str, ...]) -> Line | None
     found = _SEPARATED.match(text)
     if found is None or _PAIRS.get(found["open"], "") != found["close"]:
         return None
-    separated = found["sign"] or found["close"] or found["gap"]
-    if not separated:
+    between = text[found.end("name") : found.end()]
+    if not between:
         return None
     severity = SEVERITIES[found["name"].casefold()]
     item = _item(text[found.end() :], raw[found.end() :], classes)
-    if item is None:
-        return Line("heading", severity, content=PROSE) if found["sign"] == ":" else None
+    emphasis = any(mark in between for mark in "*_")
+    if item is None or item.kind == "prose":
+        if found["sign"] == ":":
+            return Line("heading", severity, content=item or PROSE)
+        # "Major-league" begins with no severity.
+        dashed = found["sign"] and not (found["sign"] in "-–—" and _glued(text, found))
+        if dashed or found["close"] or emphasis:
+            return Line("prose", problem=f"it is called {severity} and is no error in form")
+        return None
     if item.kind == "no_error":
-        return Line("heading", severity, content=item) if found["sign"] else None
+        marked = found["sign"] or found["close"] or emphasis
+        return Line("heading", severity, content=item) if marked else None
     if item.kind == "unclear":
         return item
     if item.severity not in (None, severity):
@@ -151,8 +180,16 @@ def _under_heading(text: str, raw: str, classes: tuple[str, ...]) -> Line | None
     return item._replace(severity=severity)
 
 
+def _glued(text: str, found: re.Match[str]) -> bool:
+    """Whether the sign joins two words."""
+    return not found["gap"] and text[found.start("sign") - 1].isalnum()
+
+
 def _talk(line: str, text: str) -> Line:
     """A heading that is no severity, or prose."""
+    sign = _FIRST_SIGN.search(text)
+    if sign is not None and bare_words(text[: sign.start()]) in AMBIGUOUS and bare_words(text[sign.end() :]):
+        return Line("prose", problem="it does not say which severity it means")
     before, colon, after = text.partition(":")
     if colon and len(before) <= 40 and bare_words(after).rstrip(".!。") in NO_ERRORS:
         return PROSE if is_remark(before) else UNKNOWN

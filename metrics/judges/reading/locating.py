@@ -19,6 +19,10 @@ _ALIKE = (
 )
 
 
+_LONGEST_PART = 80
+_ENDS = " \t\r.,;:!?\"“”'’"
+
+
 class _Folded(NamedTuple):
     """A normalised text: ``starts[i]`` and ``ends[i]`` bound what its character ``i`` came from."""
 
@@ -35,7 +39,7 @@ def _fold(text: str, any_case: bool) -> _Folded:
     start = 0
     while start < len(text):
         end = start + 1
-        while end < len(text) and _continues(text[end]):
+        while end < len(text) and _continues(text[start:end], text[end]):
             end += 1
         folded = unicodedata.normalize("NFKC", text[start:end]).translate(_ALIKE)
         for character in folded.casefold() if any_case else folded:
@@ -51,10 +55,20 @@ def _fold(text: str, any_case: bool) -> _Folded:
     return _Folded("".join(characters), starts, ends)
 
 
-def _continues(character: str) -> bool:
-    """Whether the character may compose with the one before it."""
+def _continues(before: str, character: str) -> bool:
+    """Whether the character may compose with those before it."""
     # Vowels and finals of Hangul, and the sound marks of half-width kana, are no combining characters.
-    return unicodedata.combining(character) != 0 or "\u1160" <= character <= "\u11ff" or character in "ﾞﾟ"
+    if unicodedata.combining(character) != 0 or "\u1160" <= character <= "\u11ff" or character in "ﾞﾟ":
+        return True
+    # Nor are the parts of vowels in Indic scripts, of which only some compose.
+    return (
+        character >= "\u0900" and unicodedata.category(character)[0] == "M" and _composes(before, character)
+    )
+
+
+def _composes(before: str, character: str) -> bool:
+    whole = unicodedata.normalize("NFC", before + character)
+    return len(whole) <= len(unicodedata.normalize("NFC", before))
 
 
 class Finder:
@@ -122,11 +136,23 @@ class Marker:
         self._hypothesis = Finder(judged.hypothesis)
         self._source = Finder(judged.source)
         self._others = judged.others
+        self._text = judged.hypothesis
 
     def holds(self, quote: str) -> bool:
         """Whether the judge can have quoted this: a text that it was given holds it."""
         finders = (self._hypothesis, self._source, *map(Finder, self._others))
         return any(finder.holds(quote) for finder in finders)
+
+    def only_given(self, quote: str) -> bool:
+        """Whether the source or another text holds this, and the translation does not."""
+        return not self._hypothesis.holds(quote) and self.holds(quote)
+
+    def holds_part(self, words: str) -> bool:
+        """Whether the translation holds these words, and more on the line where they stand."""
+        if len(words) > _LONGEST_PART or not self._hypothesis.holds(words):
+            return False
+        wanted = words.casefold()
+        return all(line.strip(_ENDS).casefold() != wanted for line in self._text.split("\n"))
 
     def error(
         self, severity: Severity, category: str | None, quote: str | None, source: str | None = None

@@ -40,10 +40,17 @@ def begins_object(text: str) -> bool:
     return _BEGIN.search(text) is not None
 
 
-def own_object(answer: str, given: Given) -> tuple[dict[str, Any] | None, str]:
-    """The one top-level object that the answer holds, and the text around it.
+class Own(NamedTuple):
+    """The object of an answer, ``None`` where it holds none, and the text before and behind it."""
 
-    Objects that stand in a given text are set aside. ``None`` where the answer holds no other.
+    value: dict[str, Any] | None
+    before: str
+    after: str = ""
+
+
+def own_object(answer: str, given: Given) -> Own:
+    """The one top-level object that the answer holds; those that stand in a given text are set aside.
+
     Raises ``NotUnderstoodError`` for broken JSON, for several objects, and for one in a list.
     """
     found = _all_objects(answer)
@@ -57,23 +64,30 @@ def own_object(answer: str, given: Given) -> tuple[dict[str, Any] | None, str]:
     own = [placed for placed in found if not known or _canonical(placed.value) not in known]
     if len(own) > 1:
         raise NotUnderstoodError("more than one JSON object")
-    parts, at = [], 0
-    for placed in found:
-        parts.append(answer[at : placed.start])
-        at = placed.end
-    rest = "\n".join([*parts, answer[at:]])
     if not own:
+        rest = _without(answer, found, 0, len(answer))
         if found and not rest.strip(" \r\n\t`"):
             raise NotUnderstoodError(ECHO)
-        return None, rest
+        return Own(None, rest)
     placed = own[0]
-    before, after = answer[: placed.start].rstrip(), answer[placed.end :]
-    if before[-1:] in ("[", ",") or after.lstrip()[:1] in ("]", ",") or "}" in rest[len(before) :]:
+    before, after = answer[: placed.start].rstrip(), answer[placed.end :].lstrip()
+    rest = _without(answer, found, placed.end, len(answer))
+    if before[-1:] in ("[", ",") or after[:1] in ("]", ",") or "}" in rest:
         # A bracket behind it may be what is left where a quoted text closed the object too early.
         raise NotUnderstoodError("the JSON object is part of something else")
     if _unescaped(answer[placed.start : placed.end], given.texts):
         raise NotUnderstoodError("the JSON object holds a text whose quotes are not escaped")
-    return placed.value, rest
+    return Own(placed.value, _without(answer, found, 0, placed.start), rest)
+
+
+def _without(answer: str, objects: Sequence[_Placed], start: int, end: int) -> str:
+    """What stands there apart from objects."""
+    parts, at = [], start
+    for placed in objects:
+        if start <= placed.start < end:
+            parts.append(answer[at : placed.start])
+            at = placed.end
+    return "\n".join([*parts, answer[at:end]])
 
 
 def _unescaped(source: str, texts: Sequence[str]) -> bool:

@@ -11,6 +11,7 @@ UNFINISHED_REASONING = "the reasoning is not finished"
 NO_HEADING = "no heading of a severity"
 NUMBER_ONLY = "a number where errors were asked for"
 JSON_FOR_TEXT = "JSON where headings were asked for"
+TWO_ENDS = "a quote may end on its line or on a later one"
 NO_NUMBER = "no number that is the whole answer or stands behind a label"
 
 _REFUSAL = re.compile(
@@ -21,13 +22,23 @@ _REFUSAL = re.compile(
 )
 
 
+_LONGEST = 200
+
+
 class NotUnderstoodError(Exception):
     """An answer is not in the form asked for; the message says what is wrong with it."""
 
     @property
     def reason(self) -> str:
-        """What is wrong, in one line."""
-        return str(self)
+        """What is wrong: one line of text that can be printed, whatever of the answer it quotes."""
+        # Words of an answer end up in logs and tables.
+        said = "".join(character if character.isprintable() else " " for character in str(self))
+        said = " ".join(said.split())
+        return said if len(said) <= _LONGEST else said[: _LONGEST - 1] + "…"
+
+
+class OverlookedError(NotUnderstoodError):
+    """An answer is in form, and a part of it that is not may name an error."""
 
 
 def is_refusal(answer: str) -> bool:

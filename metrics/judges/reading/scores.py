@@ -21,8 +21,11 @@ _QUALIFIERS = (
     r"da|esa|mt|assigned|estimated|is|of|finale|endgültige|最终|最終|综合|総合|总体|翻译|翻訳|质量|品質|"
     r"최종|종합|전체|번역|품질)[\s_-]{0,3})"
 )
+_DASHES = "‐‑‒–—―﹣"
+_MINUS = dict.fromkeys(map(ord, _DASHES), "-")
 _NUMBER = (
-    r"[\"'“”‘’(\[{<]{0,2}(?P<number>[+-]?\d{1,15}(?:[.,]\d{1,15})?)[\"'“”‘’)\]}>]{0,2}"
+    rf"[\"'“”‘’(\[{{<]{{0,2}}(?P<number>[+{_DASHES}-]?"
+    r"\d{1,15}(?:[.,]\d{1,15})?)[\"'“”‘’)\]}>]{0,2}"
     r"(?:\s{0,3}(?P<percent>%))?"
     r"(?:\s{0,3}(?:/|out\s+of|of|von|sur)\s{0,3}(?P<whole>\d{1,15}(?:[.,]\d{1,15})?)[\])]?)?"
     r"(?:\s{0,3}(?:points?|pts?|punkten?|punkte|分|点|点です|점|점입니다)(?![^\W\d_]))?"
@@ -32,12 +35,15 @@ _BARE = re.compile(rf"{_BOXED}{_NUMBER}\}}?\$?[\s.。!]*")
 _LABELLED = re.compile(
     rf"[\"'“<(\[]?{_QUALIFIERS}{{0,5}}{_LABELS}[\"'”>)\]]?"
     r"(?P<scale>\s{0,3}\([^()]{0,60}\)|\s{0,3}（[^（）]{0,60}）)?"
-    r"\s{0,3}(?P<sign>:|=|—|–|→|(?:is|ist|est|是|为|為|は|은|는)(?![a-z]):?)?\s{0,3}(?P<value>.*)",
+    # A dash that touches a digit is the sign of the number.
+    rf"\s{{0,3}}(?P<sign>:|=|[{_DASHES}](?![^\w\s]?\d)|→|(?:is|ist|est|是|为|為|は|은|는)(?![a-z]):?)?"
+    r"\s{0,3}(?P<value>.*)",
     re.DOTALL,
 )
 _VALUE = re.compile(
     rf"{_BOXED}{_NUMBER}\}}?\$?(?:</\w+>)?(?P<remark>[\s.。!;,]*|(?:[.。;,!]\s|\s{{0,3}}\(|\s[-–—]\s)\D*)"
 )
+_SIGNED = re.compile(rf"[-{_DASHES}]\d")
 _OTHER_SCALE = re.compile(r"\bout of\b|\bscale\b|\bmax|\bof\b.{0,20}\)|\bvon\b.{0,20}\)")
 # Emphasis at the edges of a word; inside one it may be a sign of multiplication.
 _EMPHASIS = re.compile(r"(?<!\w)[*_`~]+|[*_`~]+(?!\w)")
@@ -86,7 +92,7 @@ def _behind_label(line: str) -> str | None:
     if found is None:
         return None
     value = found["value"]
-    if found["sign"] is None and not (found["scale"] or value[:1].isdigit()):
+    if found["sign"] is None and not (found["scale"] or value[:1].isdigit() or _SIGNED.match(value)):
         # "Quality is good" has no sign that a value follows, "<score>85" and "Score" alone have none either.
         return value if value == "" else None
     return value.strip()
@@ -119,7 +125,7 @@ def _valued(found: re.Match[str], line: str, form: Form) -> Found:
 
 
 def _float(said: str) -> float:
-    return float(said.replace(",", "."))
+    return float(said.replace(",", ".").translate(_MINUS))
 
 
 def out_of_range(value: float, form: Form) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -12,12 +13,14 @@ from metrics.judges.reading.dress import plain
 from metrics.judges.reading.echoes import Given
 from metrics.judges.reading.lines import Line, read_line
 from metrics.judges.reading.locating import Marker
+from metrics.judges.reading.overlooked import Counted, Heard, announces, overlooked
 from metrics.judges.reading.quotes import read_quote
-from metrics.judges.reading.reasons import ECHO, NO_HEADING, NotUnderstoodError
+from metrics.judges.reading.reasons import ECHO, NO_HEADING, NotUnderstoodError, OverlookedError
 from metrics.judges.reading.vocabulary import SEVERITIES, classes_of
-from metrics.judges.reading.wording import named_error
+from metrics.judges.reading.wording import further_error
 
 _FAR = 300
+_LONGEST_AFTER = 2000
 
 
 class _Error(NamedTuple):
@@ -28,6 +31,10 @@ class _Error(NamedTuple):
     severity: Severity
     category: str
     quote: str | None
+
+
+def _counted(error: _Error) -> Counted:
+    return Counted(error.severity, error.category, error.quote)
 
 
 @dataclass(slots=True)
@@ -58,20 +65,33 @@ class _Sections:
     """A heading that is no severity and stands in charge of what follows."""
     unclosed: bool = False
     """The last error's quote has no end, and nothing has followed it."""
+    heard: list[Heard] = field(default_factory=list)
+    """The prose."""
+    item: str = ""
+    """The last line of the current section that is an error or no-error."""
+    below_error: bool = False
+    announced: bool = False
+    gap: bool = False
+    """What stands right above: an error, an announcement of remarks, a blank line."""
 
     def section(self, severity: Severity) -> _Section:
         return self.by_severity.setdefault(severity, _Section())
 
     def add(self, line: str, read: Line) -> None:
         if read.kind == "blank":
+            self.gap = True
             return
         self.unclosed = False
         if read.kind in ("ambiguous", "unclear"):
-            raise NotUnderstoodError(read.problem)
+            raise OverlookedError(read.problem)
         if read.kind == "heading" and read.severity is not None:
             self._open(line, read.severity, read.content)
-            if read.content is not None:
+            if read.content is not None and read.content.kind == "prose":
+                self._hear(line, read.content.problem, beside=True)
+            elif read.content is not None:
                 self.add(line, read.content)
+        elif read.kind == "prose":
+            self._hear(line, read.problem)
         elif read.kind == "error":
             self._add_error(line, read)
         elif read.kind == "no_error":
@@ -81,6 +101,27 @@ class _Sections:
         elif read.kind in ("unknown", "remark"):
             self.astray = line.strip()[:60]
 
+    def _hear(self, line: str, problem: str, *, beside: bool = False) -> None:
+        above = self.errors[-1] if self.below_error else None
+        self.heard.append(
+            Heard(
+                line,
+                self.current if above is None else above.severity,
+                self.item,
+                None if above is None else _counted(above),
+                bool(self.astray),
+                self.announced,
+                self.gap,
+                beside,
+                problem,
+            )
+        )
+        self.announced = self.announced or announces(line, self.classes)
+
+    def _at(self, item: str, *, error: bool = False) -> None:
+        """Prose that follows stands below this line."""
+        self.item, self.below_error, self.announced, self.gap = item, error, False, False
+
     def _open(self, line: str, severity: Severity, content: Line | None) -> None:
         section = self.section(severity)
         with_error = content is not None and content.kind == "error"
@@ -88,6 +129,7 @@ class _Sections:
             raise NotUnderstoodError(f"the heading {severity} stands twice")
         section.heading, section.error_on_heading = line, with_error
         self.current, self.astray = severity, ""
+        self._at("")
 
     def _add_error(self, line: str, read: Line) -> None:
         if self.astray:
@@ -103,20 +145,22 @@ class _Sections:
         self.section(severity).errors += 1
         said = line[: len(line) - len(after)] if after and line.endswith(after) else line
         self.errors.append(_Error(line, said, severity, read.category, quote))
+        self._at(line, error=True)
 
     def _quote(self, quoted: str, severity: Severity) -> tuple[str | None, str]:
         """What is quoted, and the text after it."""
         read = read_quote(quoted, self.marker.holds)
         if not read.closed:
+            if classes_of(self.classes).spelled_in(read.text) and not self.marker.holds(read.text):
+                raise OverlookedError("another class in a quote that does not end")
             self.unclosed = True
             return read.text.rstrip() or None, ""
         after = plain(read.after[:_FAR]).strip(" \t*_.,;:-–—()[]")
         severity_after = SEVERITIES.get(" ".join(after.split()).casefold())
         if severity_after not in (None, severity):
             raise NotUnderstoodError(f"an error called {severity_after} where {severity} is said before it")
-        further = named_error(after, self.classes) if after else None
-        if further is not None and further.quote_at and classes_of(self.classes).full(further.category):
-            raise NotUnderstoodError("two errors on one line")
+        if after and further_error(plain(read.after[:_LONGEST_AFTER]), classes_of(self.classes)):
+            raise OverlookedError("two errors on one line")
         return read.text or None, read.after
 
     def _add_no_error(self, line: str, read: Line) -> None:
@@ -127,15 +171,17 @@ class _Sections:
         if read.severity not in (None, self.current):
             raise NotUnderstoodError(f"no {read.severity} error under the heading {self.current}")
         self.section(self.current).no_error = line
+        self._at(line)
 
 
 def read_sections(
-    lines: list[str], form: Form, judged: Judged, given: Given, last: str
+    lines: list[str], form: Form, judged: Judged, given: Given, last: str, scores: Sequence[str] = ()
 ) -> tuple[MarkedError, ...]:
-    """The errors of an annotation, located in the texts. ``last`` is the last line of the whole answer.
+    """The errors of an annotation, located in the texts.
 
-    Raises ``NotUnderstoodError`` where the lines are none in form, or where what they say stands in one of
-    the texts that the judge was given.
+    ``last`` is the last line of the whole answer, ``scores`` are lines with a score beside the annotation.
+    Raises ``NotUnderstoodError`` where the lines are none in form, where what they say stands in one of the
+    texts that the judge was given, and where prose among them names an error that is not listed.
     """
     marker = Marker(judged)
     sections = _Sections(marker, form.classes)
@@ -145,6 +191,9 @@ def read_sections(
         raise NotUnderstoodError("the last line is an error whose quote does not end: the answer may be cut")
     _check(sections, form)
     _refuse_echo(sections, given)
+    heard = [*sections.heard, *(Heard(line, form.severities[0], remark=True) for line in scores)]
+    if heard:
+        _refuse_overlooked(heard, list(map(_counted, sections.errors)), form, marker)
     return tuple(marker.error(error.severity, error.category, error.quote) for error in sections.errors)
 
 
@@ -175,3 +224,32 @@ def _refuse_echo(sections: _Sections, given: Given) -> None:
         held = sum(section.stands_in(given) for section in sections.by_severity.values())
         if held >= min(2, len(sections.by_severity)):
             raise NotUnderstoodError(ECHO)
+
+
+def refuse_overlooked(
+    before: Sequence[str], after: Sequence[str], errors: Sequence[MarkedError], form: Form, judged: Judged
+) -> None:
+    """Raises ``NotUnderstoodError`` where the lines around a JSON object name an error that is not in it."""
+    marker = Marker(judged)
+    counted = [Counted(error.severity, error.category, error.quote) for error in errors]
+    heard: list[Heard] = []
+    listed = 0
+    for lines, section in ((before, None), (after, form.severities[0])):
+        for line in lines:
+            read = read_line(line, form.classes)
+            own = read.content or read
+            listed += own.kind == "error"
+            if own.kind in ("prose", "unclear"):
+                heard.append(
+                    Heard(line, section, gap=True, beside=read.content is not None, problem=own.problem)
+                )
+    if listed > len(errors):
+        raise OverlookedError("an error beside the JSON object")
+    _refuse_overlooked(heard, counted, form, marker)
+
+
+def _refuse_overlooked(
+    heard: Sequence[Heard], counted: Sequence[Counted], form: Form, marker: Marker
+) -> None:
+    if problem := overlooked(heard, counted, form.classes, marker):
+        raise OverlookedError(problem)

@@ -9,9 +9,9 @@ from typing import Any
 from challenge_sets import MarkedError
 from challenge_sets.records import Severity
 from metrics.judges.forms import Form, Judged
-from metrics.judges.reading.dress import plain
+from metrics.judges.reading.beside import Placed, named_severity, refuse_contradiction, says_none
+from metrics.judges.reading.echoes import Given
 from metrics.judges.reading.labels import squeezed
-from metrics.judges.reading.lines import bare_words, severity_of
 from metrics.judges.reading.locating import Marker
 from metrics.judges.reading.reasons import NotUnderstoodError
 from metrics.judges.reading.scores import bare_number, out_of_range
@@ -33,27 +33,26 @@ _SCORE_KEYS = frozenset(
     )
 ) | {"punktzahl", "bewertung", "分数", "得分", "评分", "スコア", "点数", "점수"}
 
-Placed = tuple[Severity, Mapping[str, Any]]
 
-
-def errors_in(value: Mapping[str, Any], form: Form, judged: Judged) -> tuple[MarkedError, ...]:
+def errors_in(value: Mapping[str, Any], form: Form, judged: Judged, given: Given) -> tuple[MarkedError, ...]:
     """The errors of an object: ``errors`` as a list or by severity, or lists under the severities themselves.
 
     Raises ``NotUnderstoodError`` where a severity is unknown, a value has another type, ``errors`` is missing
-    or ``has_no_error`` says something else than they do.
+    or named twice, and where the rest of the object speaks of other errors or of none.
     """
-    named = {squeezed(key): each for key, each in value.items()}
-    found = list(_listed(value, named, form))
-    flag = named.get("hasnoerror")
-    if flag is not None and (not isinstance(flag, bool) or flag == bool(found)):
-        raise NotUnderstoodError(f"has_no_error is {flag!r}, with {len(found)} errors")
+    names = [key for key in value if squeezed(key) == "errors"]
+    if len(names) > 1:
+        raise NotUnderstoodError("a JSON object names its errors twice")
+    read = names[0] if names else None
+    found = list(_listed(value, read, form))
+    refuse_contradiction(value, read, found, given, form.labels)
     marker = Marker(judged)
     return tuple(_marked(severity, error, form, marker) for severity, error in found)
 
 
-def _listed(value: Mapping[str, Any], named: Mapping[str, Any], form: Form) -> Iterator[Placed]:
-    if "errors" in named:
-        errors = named["errors"]
+def _listed(value: Mapping[str, Any], read: str | None, form: Form) -> Iterator[Placed]:
+    if read is not None:
+        errors = value[read]
         if isinstance(errors, list):
             for error in errors:
                 yield _severity(_object(error), form), error
@@ -62,12 +61,12 @@ def _listed(value: Mapping[str, Any], named: Mapping[str, Any], form: Form) -> I
             raise NotUnderstoodError("'errors' is neither a list nor an object")
         if not errors:
             raise NotUnderstoodError("'errors' is an object that names no severity")
-        if any(_named_severity(key) is None for key in errors):
+        if any(named_severity(key) is None for key in errors):
             raise NotUnderstoodError(f"'errors' names what is no severity: {', '.join(errors)[:60]}")
         value = errors
     by_severity: dict[Severity, Any] = {}
     for key, errors in value.items():
-        severity = _named_severity(key)
+        severity = named_severity(key)
         if severity in by_severity:
             raise NotUnderstoodError(f"two lists of {severity} errors")
         if severity is not None:
@@ -98,23 +97,24 @@ def _object(error: Any) -> Mapping[str, Any]:
     return error
 
 
-def _named_severity(said: str) -> Severity | None:
-    return severity_of(bare_words(plain(said.replace("_", " "))))
-
-
 def _severity(error: Mapping[str, Any], form: Form) -> Severity:
     said = error.get("severity")
-    severity = _named_severity(said) if isinstance(said, str) else None
+    severity = named_severity(said) if isinstance(said, str) else None
     if severity not in form.severities:
         raise NotUnderstoodError(f"an error's severity is {str(said)[:40]!r}")
     return severity
 
 
 def _marked(severity: Severity, error: Mapping[str, Any], form: Form, marker: Marker) -> MarkedError:
-    category = _text(error, _CLASS_KEYS)
+    category, span = _text(error, _CLASS_KEYS), _text(error, _SPAN_KEYS)
+    source = _text(error, _SOURCE_KEYS)
+    if says_none(category or "") or (category is None and says_none(span or "")):
+        raise NotUnderstoodError(f"an error called {severity} whose class says that it is none")
+    if not any(isinstance(said, str) and said.strip() for key, said in error.items() if key != "severity"):
+        raise NotUnderstoodError(f"an error called {severity} of which nothing else is said")
     if category is not None:
         category = classes_of(form.classes).named(category) or category.strip() or None
-    return marker.error(severity, category, _text(error, _SPAN_KEYS), _text(error, _SOURCE_KEYS))
+    return marker.error(severity, category, span, source)
 
 
 def _text(error: Mapping[str, Any], keys: Iterable[str]) -> str | None:

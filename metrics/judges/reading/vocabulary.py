@@ -90,8 +90,35 @@ _REMARKS_OTHER = (
     "总结 總結 说明 說明 解释 解釋 备注 備註 建议 原文 译文 설명 요약 참고 비고 제안 원문 번역 "
     "説明 備考 要約 訂正 訳文"
 )
-_REMARK = re.compile(
-    rf"(?<![^\W\d_])(?:{'|'.join(_REMARKS.split())})(?![^\W\d_])|{'|'.join(_REMARKS_OTHER.split())}"
+
+
+def _any_of(words: Iterable[str], others: Iterable[str]) -> re.Pattern[str]:
+    """One of the words as a whole, or one of the others anywhere."""
+    return re.compile(rf"(?<![^\W\d_])(?:{'|'.join(words)})(?![^\W\d_])|{'|'.join(others)}")
+
+
+_REMARK = _any_of(_REMARKS.split(), _REMARKS_OTHER.split())
+# What is judged bears these names as well: "wrong translation" explains nothing.
+_OF_WHAT_IS_JUDGED = [
+    "target",
+    "translation",
+    "hypothesis",
+    "context",
+    "score",
+    "rating",
+    "quality",
+    "overall",
+    "assessment",
+    "literal",
+    "meaning",
+    "übersetzung",
+    "译文",
+    "번역",
+    "訳文",
+]
+_EXPLANATION = _any_of(
+    (word for word in _REMARKS.split() if word not in _OF_WHAT_IS_JUDGED),
+    (word for word in _REMARKS_OTHER.split() if word not in _OF_WHAT_IS_JUDGED),
 )
 
 _INVENTORY = (
@@ -136,6 +163,13 @@ class Classes:
     def __init__(self, names: Iterable[str]) -> None:
         self._full = {class_key(name): name for name in tuple(names) or _INVENTORY}
         self._tops = {class_key(name.split("/")[0]): name.split("/")[0] for name in self._full.values()}
+        self._lasts = {class_key(name.split("/")[-1]): name for name in self._full.values() if "/" in name}
+        in_two = sorted((key.split("/") for key in self._full.values() if "/" in key), key=len)
+        self._spelled = re.compile(
+            "|".join(sorted((r"\s*/\s*".join(map(re.escape, parts)) for parts in in_two), reverse=True))
+            or r"(?!)",
+            re.IGNORECASE,
+        )
 
     def full(self, text: str) -> str | None:
         """The class that the text names, as the inventory spells it."""
@@ -145,6 +179,24 @@ class Classes:
         """As ``full``, or the first part of classes alone (``accuracy``)."""
         key = class_key(text)
         return self._full.get(key) or self._tops.get(key)
+
+    def at_the_start_of(self, text: str) -> str | None:
+        """The class of several parts that the text begins with, however the parts are joined."""
+        key = class_key(text) + " "
+        return next(
+            (name for each, name in self._full.items() if "/" in name and key.startswith(each + " ")), None
+        )
+
+    def last(self, text: str) -> str | None:
+        """The class whose last part the text is (``mistranslation``), in the singular or the plural."""
+        key = class_key(text)
+        return self._lasts.get(key) or self._lasts.get(key.removesuffix("s"))
+
+    def spelled_in(self, text: str) -> list[str]:
+        """The classes of several parts that the text holds anywhere, with a slash between their parts."""
+        if "/" not in text:
+            return []
+        return [name for found in self._spelled.finditer(text) if (name := self.full(found[0])) is not None]
 
 
 @lru_cache(maxsize=64)
@@ -161,3 +213,8 @@ def class_key(text: str) -> str:
 def is_remark(text: str) -> bool:
     """Whether a few words announce a remark: an explanation, a correction, a summary."""
     return _REMARK.search(text.casefold()) is not None
+
+
+def is_explanation(text: str) -> bool:
+    """As ``is_remark``, words apart that name as well what is judged (``translation``, ``quality``)."""
+    return _EXPLANATION.search(text.casefold()) is not None

@@ -41,7 +41,12 @@ _SEVERITY_LAST = re.compile(rf"(?:[\s/\-–—(\[<,:;]|^)({SEVERITY_NAMES})[\s)\
 _SEPARATOR = re.compile(r"\s+[-–—]+\s+|\s*:\s+")
 _SIGNS = "-–—:,=>→"
 _AROUND = MARKS + "[]<>"
+_NO_ERROR_FIRST = re.compile(
+    rf"(?:{'|'.join(sorted(map(re.escape, NO_ERRORS), key=len, reverse=True))})(?![^\W_])", re.IGNORECASE
+)
 _MOST_WORDS = 5
+_LIST_SIGN = re.compile(r"[,;&+/|]|\d[.)]|\band\b|\bund\b|\balso\b|[.)]\s")
+_LISTED_ON = re.compile(r"\W*(?:[,;&+|]|and\b|und\b|also\b|\d[.)])", re.IGNORECASE)
 # Sentences begin like that, and names of classes do not.
 _BEGINNINGS = (
     "the this that these those it its he she they i we you a an here there which as in of das die der dies es"
@@ -64,7 +69,7 @@ def named_error(text: str, names: tuple[str, ...]) -> Named | None:
     name, severity = _severity_apart(name)
     category = classes.named(name)
     if category is None:
-        return _unknown(name, before, severity, text, quote.start()) or _without_quote(text, classes)
+        return _unknown(name, before, severity, text, quote.start(), classes) or _without_quote(text, classes)
     return Named(category, severity, quote.start())
 
 
@@ -76,14 +81,21 @@ def _severity_apart(name: str) -> tuple[str, Severity | None]:
     return (rest, SEVERITIES[found[1].casefold()]) if rest else (name, None)
 
 
-def _unknown(name: str, before: str, severity: Severity | None, text: str, at: int) -> Named | None:
+def _unknown(
+    name: str, before: str, severity: Severity | None, text: str, at: int, classes: Classes
+) -> Named | None:
     """A class that nobody asked for."""
     name = name.strip(_AROUND).strip()
+    if len(classes.spelled_in(text[:at])) > 1:
+        return Named("", problem="two classes on one line")
     words = " ".join(name.casefold().split())
-    if words in NO_ERRORS:
+    if _NO_ERROR_FIRST.match(words):
+        if words not in NO_ERRORS:
+            return Named("", problem="no-error and an error on one line")
         quoted = text[at + 1 :].strip(MARKS + "".join(CLOSING.values()) + OPENING + ".,;")
         return Named("", problem="no-error and a quote on one line") if quoted else Named("")
-    dashed = before[-1:] in "-–—→>" or (before[-1:] == ":" and "/" in name)
+    # An arrow rather leads from what is wrong to what would be right.
+    dashed = before[-1:] in "-–—" or (before[-1:] == ":" and "/" in name)
     if not dashed or not any(map(str.isalpha, name)) or is_remark(name):
         return None
     if len(name.split()) > _MOST_WORDS or words.partition(" ")[0] in _BEGINNINGS.split():
@@ -121,10 +133,24 @@ def _without_quote(text: str, classes: Classes) -> Named | None:
         category = classes.full(name)
         if category is not None and ("/" in category or "-" in category):
             rest = " ".join(text[found.end() :].strip(MARKS + ".()").split()).casefold()
-            said_none = rest in NO_ERRORS or not rest
-            return (
-                Named("", problem=f"{category} without saying whether it is an error")
-                if said_none
-                else Named(category, severity)
-            )
+            if rest in NO_ERRORS or not rest:
+                return Named("", problem=f"{category} without saying whether it is an error")
+            if further_error(rest, classes):
+                return Named("", problem="two errors on one line")
+            return Named(category, severity)
     return None
+
+
+def further_error(after: str, classes: Classes) -> bool:
+    """Whether what follows an error on its line names another, by a class and a quote or as in a list."""
+    quote = _FIRST_QUOTE.search(after)
+    spelled = classes.spelled_in(after)
+    if spelled and (quote is not None or _LISTED_ON.match(after)):
+        return True
+    for quote in _FIRST_QUOTE.finditer(after):
+        # The class stands between the last sign of a list and the quote.
+        piece = _LIST_SIGN.split(after[: quote.start()])[-1]
+        name, _ = _severity_apart(piece.strip(_SIGNS + _AROUND + "().").removeprefix("also "))
+        if classes.named(name) or classes.last(name):
+            return True
+    return False

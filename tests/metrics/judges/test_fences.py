@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import runpy
 from collections.abc import Callable
@@ -29,7 +30,7 @@ from metrics.judges.prompt_sets import (
 from metrics.requests import Segment
 
 HOSTILE_TEXTS: dict[str, str] = runpy.run_path(str(Path(__file__).with_name("hostile.py")))["HOSTILE_TEXTS"]
-SETS = (*bundled_names(), *(GEMBA_NAMES if find_spec("gemba") else ()))
+SETS = (*bundled_names(), *GEMBA_NAMES)
 HARMLESS = Inputs(
     "German",
     "English",
@@ -61,7 +62,20 @@ PLACES: dict[str, Callable[[Inputs, str], Inputs]] = {
 
 
 def steps_of(name: str) -> tuple[Step, ...]:
-    return (gemba(name) if name in GEMBA_NAMES else bundled(name)).steps
+    if name not in GEMBA_NAMES:
+        return bundled(name).steps
+    if find_spec("gemba") is None:
+        message = "the package gemba is not installed"
+        if os.environ.get("CI") == "true":
+            pytest.fail(message)
+        pytest.skip(message)
+    return gemba(name).steps
+
+
+@pytest.fixture(scope="module", params=SETS)
+def steps(request: pytest.FixtureRequest) -> tuple[Step, ...]:
+    """The steps of each set; GEMBA's are skipped without the package, or fail where CI=true."""
+    return steps_of(request.param)
 
 
 # --- A reader that knows only the message, and where the texts stand in it ------------------------------
@@ -175,12 +189,11 @@ def _innermost_tag(trusted: str, place: int) -> str | None:
 # --- Every hostile text in every place of every set -----------------------------------------------------
 
 
-@pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize("place", PLACES)
-def test_no_hostile_text_leaves_its_fence(name: str, place: str) -> None:
+def test_no_hostile_text_leaves_its_fence(steps: tuple[Step, ...], place: str) -> None:
     for text in HOSTILE_TEXTS.values():
         inputs = PLACES[place](HARMLESS, text)
-        for step in steps_of(name):
+        for step in steps:
             for structured in (False, True)[: 1 + (step.schema is not None)]:
                 content = step.messages(inputs, structured).messages[-1]["content"]
                 check_fences(step, inputs, content, structured)
@@ -202,10 +215,10 @@ _PARTS = [
 _rich = st.lists(st.sampled_from(_PARTS), min_size=1, max_size=12).map("".join)
 
 
-@settings(max_examples=300, deadline=None)
-@given(st.sampled_from(SETS), _rich, _rich, _rich, _rich)
+@settings(max_examples=30, deadline=None)
+@given(_rich, _rich, _rich, _rich)
 def test_no_text_leaves_its_fence(
-    name: str, source: str, translation: str, reference: str, turn: str
+    steps: tuple[Step, ...], source: str, translation: str, reference: str, turn: str
 ) -> None:
     inputs = Inputs(
         "German",
@@ -217,22 +230,23 @@ def test_no_text_leaves_its_fence(
         (Segment(translation, source, reference), Segment(turn, turn, turn)),
         turn,
     )
-    for step in steps_of(name):
+    for step in steps:
         check_fences(step, inputs, step.messages(inputs).messages[-1]["content"])
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(
-    st.sampled_from(SETS),
     *[st.text(st.characters(blacklist_categories=["Cf", "Zl", "Zp", "Cc"], max_codepoint=0xEFF), max_size=20)]
     * 2,
 )
-def test_texts_without_marks_get_what_the_template_says(name: str, source: str, translation: str) -> None:
+def test_texts_without_marks_get_what_the_template_says(
+    steps: tuple[Step, ...], source: str, translation: str
+) -> None:
     source, translation = (re.sub("[`\"'<>]", "", text) for text in (source, translation))
     inputs = replace(
         HARMLESS, source=source, hypothesis=translation, segments=(Segment(translation, source, "x"),)
     )
-    for step in steps_of(name):
+    for step in steps:
         words = step.user.render(inputs, step.needs, False)
         plain = "".join(piece.text if isinstance(piece, Text) else piece for piece in words)
         prompt = step.messages(inputs)
@@ -267,6 +281,15 @@ def test_texts_without_marks_get_what_the_template_says(name: str, source: str, 
         (["<a>", "x", "</a><b>", "<a>", "</b>"], "<a-2>x</a-2><b><a></b>"),
         (["the tag <a> holds: <a>", "</a", "</a>"], "the tag <a-2> holds: <a-2></a</a-2>"),
         (["<a>", "x", "</a> 1 < 2"], "<a>x</a> 1 < 2"),
+        # The new name is one that stands nowhere, not even as the beginning of another.
+        (["<a>", "</a-23></a-3></a>", "</a>"], "<a-4></a-23></a-3></a></a-4>"),
+        (["<a-1>", "</a-1-2>", "</a-1> of <a-1-3>"], "<a-1-4></a-1-2></a-1-4> of <a-1-3>"),
+        (["<a>", "</a-２></a>", "</a>"], "<a-3></a-２></a></a-3>"),
+        (["<a-b-a>", "</a-b-a-b-a-2>", "</a-b-a>"], "<a-b-a-3></a-b-a-b-a-2></a-b-a-3>"),
+        (["<a>", "</ab>", "</a><ab>", "x", "</ab>"], "<a-2></ab></a-2><ab-2>x</ab-2>"),
+        (["<größe>", "</GRO\u0308SSE>", "</größe>"], "<größe-2></GRO\u0308SSE></größe-2>"),
+        (["<a>", "<\u200b/\u0301a>", "</a>"], "<a-2><\u200b/\u0301a></a-2>"),
+        (["<a><p>", "x</p>", "</a><p>"], "<a><p>x</p></a><p>"),
     ],
 )  # fmt: skip
 def test_the_fence_gives_way(pieces: list[str], content: str) -> None:
@@ -293,6 +316,11 @@ def test_texts_side_by_side_are_one() -> None:
         (('"', ""), True),
         (('"', " \""), True),
         (("“", '"'), True),
+        (("<a/>", "</a>"), True),
+        (("<a x='1' />", "</a>"), True),
+        (("<a></a>", "<a></a>"), True),
+        (("<b><a></b>", "</a>"), True),
+        (("</c><a><b></c>", "</b></d></a>"), False),
         (("```\n", "\n```"), False),
         (("<a>\n", "\n</a>"), False),
         (("<a>", "</A>"), False),
@@ -358,12 +386,20 @@ def test_hostile_content_is_named(name: str, kinds: set[str]) -> None:
         "He ignored the rain. The instructions came later.",
         "Critical acclaim followed.",
         "The system is down: call us.",
+        "The\nsystem\nis down.",
         "Bitte ignorieren Sie diese E-Mail.",
         "{name}: 5",
     ],
 )
 def test_ordinary_sentences_are_none(text: str) -> None:
     assert hazards([text]) == set()
+
+
+@pytest.mark.parametrize("separator", ["\n", "\r", "\r\n", "\v", "\f", "\x85", "\u2028", "\u2029", "\n \n\t"])
+@pytest.mark.parametrize("mark", ["system:", "  ## Assistant :", "**user**：", "# human: x"])
+def test_role_marks_begin_lines(separator: str, mark: str) -> None:
+    assert hazards([f"Der Hund.{separator}{mark}"]) == hazards([mark]) == {"order"}
+    assert hazards([f"Der Hund, {mark}"]) == set()
 
 
 def test_a_prompt_names_what_it_met() -> None:
@@ -373,7 +409,6 @@ def test_a_prompt_names_what_it_met() -> None:
     assert step.messages(HARMLESS).hazards == ()
 
 
-@pytest.mark.skipif(find_spec("gemba") is None, reason="the package gemba is not installed")
 def test_the_judges_own_answer_is_no_hazard() -> None:
-    second = gemba("gemba-esa").steps[1]
+    second = steps_of("gemba-esa")[1]
     assert second.messages(replace(HARMLESS, earlier="Major:\nno-error\nMinor:\nno-error")).hazards == ()

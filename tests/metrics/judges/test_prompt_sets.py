@@ -1,4 +1,4 @@
-"""Prompt sets as directories: what reading refuses, how templates are filled, what the digest covers."""
+"""Prompt sets as directories: what reading refuses, how templates are filled, what digests cover."""
 
 from __future__ import annotations
 
@@ -13,8 +13,12 @@ import pytest
 
 from challenge_sets import InputError, Turn
 from metrics.judges.forms import Form, Scoring
+from metrics.judges.options import JudgeOptions
 from metrics.judges.prompt_sets import Inputs, PromptSet, read_prompt_set
-from metrics.requests import Segment
+from metrics.judges.questions import Questions
+from metrics.llm.calls import Call
+from metrics.llm.options import LlmOptions
+from metrics.requests import Request, Segment
 
 MANIFEST = """\
 name = "mine"
@@ -490,37 +494,135 @@ def test_line_ends_of_other_systems(write: Write) -> None:
         raw = (folder / name).read_bytes()
         (folder / name).write_bytes(b"\xef\xbb\xbf" + raw.replace(b"\n", b"\r\n"))
     there = read_prompt_set(folder)
-    assert there.digest == here.digest
+    assert (there.asking, there.digest) == (here.asking, here.digest)
     assert there.steps[0].messages(ITEM) == here.steps[0].messages(ITEM)
 
 
-# --- The digest -----------------------------------------------------------------------------------------
+# --- What is asked, and what shapes a score --------------------------------------------------------------
+
+SWITCH = (
+    USER + "{% if 'reference' in needs %}<reference>{{ reference }}</reference>{% endif %}"
+    "{{ 'JSON' if structured else 'number' }}"
+)
+BASE: dict[str, Any] = {
+    "user": SWITCH,
+    "schema": SCHEMA,
+    "few_shot": [USER_TURN, ANSWER | {"json": {"score": 1}}],
+    "system": "S",
+}
+ASKING: dict[str, dict[str, Any]] = {
+    "user template": {"user": SWITCH + "."},
+    "system message": {"system": "T"},
+    "question of an example": {"few_shot": [USER_TURN | {"content": "y"}, ANSWER | {"json": {"score": 1}}]},
+    "JSON of an example": {"few_shot": [USER_TURN, ANSWER | {"json": {"score": 2}}]},
+    "answer of an example": {"few_shot": [USER_TURN, {**ANSWER, "content": "2", "json": {"score": 1}}]},
+    "schema": {"schema": SCHEMA | {"title": "x"}},
+    "order of a schema": {"schema": dict(reversed(SCHEMA.items()))},
+}
+COUNTING: dict[str, dict[str, Any]] = {
+    "scale": {"manifest": with_keys("[score]\nmaximum = 10")},
+    "scale, by little": {"manifest": with_keys("[score]\nmaximum = 100.0000001")},
+    "direction": {"manifest": with_keys("[score]\nhigher_is_better = false")},
+    "name of a language": {"manifest": with_keys("[languages]\nde = 'Deutsch'")},
+    "needs": {"manifest": with_keys("needs = ['source', 'reference']")},
+    "form": {"manifest": with_keys("output = 'mqm'")},
+    "classes": {"manifest": with_keys("output = 'mqm'\nclasses = ['a', 'b', 'a,b']")},
+    "severities": {"manifest": with_keys("output = 'mqm'\nseverities = ['major']")},
+    "cap": {"manifest": with_keys("output = 'mqm'\n[score]\ncap = 1000000")},
+    "cap, by little": {"manifest": with_keys("output = 'mqm'\n[score]\ncap = 1000001")},
+    "weight": {"manifest": with_keys("output = 'mqm'\n[score]\nweights = { minor = 0.5 }")},
+    "weight, by little": {"manifest": with_keys("output = 'mqm'\n[score]\nweights = { minor = 0.5000001 }")},
+    "most errors": {"manifest": with_keys("output = 'mqm'\n[score]\nmost_errors = 5")},
+    "critical classes": {
+        "manifest": with_keys(
+            "output = 'mqm'\nclasses = ['a', 'b', 'a,b']\n[score]\ncritical_classes = ['a', 'b']"
+        )
+    },
+    "a class with a comma": {
+        "manifest": with_keys(
+            "output = 'mqm'\nclasses = ['a', 'b', 'a,b']\n[score]\ncritical_classes = ['a,b']"
+        )
+    },
+    "labels": {"manifest": with_keys("output = 'mqm'\n[labels]\nx = ['a']")},
+}
+NEITHER: dict[str, dict[str, Any]] = {
+    "what is said of the set": {
+        "manifest": with_keys("description = 'other'\nversion = '2'\ncitation = 'c'\nmax_tokens = 50")
+    },
+    "order of a manifest": {"manifest": "\n".join(reversed(MANIFEST.splitlines()))},
+    "defaults": {"manifest": with_keys("[score]\nminimum = 0\nmaximum = 100\nhigher_is_better = true")},
+}
 
 
-def test_the_digest_covers_what_shapes_a_score(write: Write) -> None:
-    switch = USER + "{{ 'JSON' if structured else 'number' }}"
-    shots = [USER_TURN, ANSWER | {"json": {"score": 1}}]
-    base: dict[str, Any] = {"user": switch, "schema": SCHEMA, "few_shot": shots, "system": "S"}
-    changed: list[dict[str, Any]] = [
-        base,
-        base | {"user": switch + "."},
-        base | {"system": "T"},
-        base | {"few_shot": [USER_TURN, ANSWER | {"json": {"score": 2}}]},
-        base | {"few_shot": [USER_TURN, {**ANSWER, "content": "2", "json": {"score": 1}}]},
-        base | {"schema": SCHEMA | {"title": "x"}},
-        base | {"manifest": with_keys("[score]\nmaximum = 10")},
-        base | {"manifest": with_keys("[score]\nhigher_is_better = false")},
-        base | {"manifest": with_keys("[languages]\nde = 'Deutsch'")},
-        base | {"manifest": with_keys("output = 'mqm'")},
-        base | {"manifest": with_keys("output = 'mqm'\nclasses = ['a']")},
-        base | {"manifest": with_keys("output = 'mqm'\n[score]\ncap = 25")},
-        base | {"manifest": with_keys("output = 'mqm'\n[labels]\nx = ['a']")},
-    ]
-    digests = [read_prompt_set(write(**files)).digest for files in changed]
-    assert len(set(digests)) == len(changed)
-    assert digests[0] == read_prompt_set(write(**base)).digest
-    about = base | {"manifest": with_keys("description = 'other'\nmax_tokens = 50")}
-    assert read_prompt_set(write(**about)).digest == digests[0]
+def test_digests_change_with_what_they_cover(write: Write) -> None:
+    read = {
+        name: read_prompt_set(write(**BASE | changed))
+        for name, changed in {"base": {}, **ASKING, **COUNTING, **NEITHER}.items()
+    }
+    base = read["base"]
+    assert len({base.asking, *(read[name].asking for name in ASKING)}) == 1 + len(ASKING)
+    assert {read[name].asking for name in (*COUNTING, *NEITHER)} == {base.asking}
+    different = {base.digest, *(read[name].digest for name in (*ASKING, *COUNTING))}
+    assert len(different) == 1 + len(ASKING) + len(COUNTING)
+    assert {read[name].digest for name in NEITHER} == {base.digest}
+
+
+def test_the_order_of_tables_is_of_no_account(write: Write) -> None:
+    manifest = "output = 'mqm'\nclasses = ['a', 'b']\n"
+    one, other = (
+        read_prompt_set(
+            write(
+                manifest=with_keys(
+                    f"{manifest}[labels]\n{labels}\n[score]\nweights = {{ {weights} }}\n"
+                    f"critical_classes = [{classes}]\n[languages]\n{names}"
+                )
+            )
+        )
+        for labels, weights, classes, names in (
+            ("x = ['a']\ny = ['b']", "minor = 2, major = 3", "'a', 'b'", "de = 'D'\nfr = 'F'"),
+            ("y = ['b']\nx = ['a']", "major = 3, minor = 2", "'b', 'a'", "fr = 'F'\nde = 'D'"),
+        )
+    )
+    assert one.asking == other.asking and one.digest == other.digest
+    assert one.scoring is not None and other.scoring is not None
+    assert one.scoring.parts() == other.scoring.parts()
+
+
+@pytest.mark.parametrize(
+    ("scoring", "weights", "cap"),
+    [
+        (Scoring(), "critical=25,major=5,minor=1", "none"),
+        (Scoring({"minor": 1}, 25), "minor=1", "25"),
+        (Scoring({"minor": 1.0000001}, 25.5), "minor=1.0000001", "25.5"),
+        (Scoring({"minor": 0.1}, 1_000_001.0), "minor=0.1", "1000001"),
+        (Scoring({"minor": 0.1 + 0.2}, 1e300), "minor=0.30000000000000004", "1e+300"),
+    ],
+)
+def test_numbers_stand_exactly_in_a_signature(scoring: Scoring, weights: str, cap: str) -> None:
+    assert scoring.parts() == {"weights": weights, "cap": cap}
+
+
+def call_of(prompts: PromptSet) -> Call:
+    options = JudgeOptions(LlmOptions(model="m"), Path("calls.sqlite"))
+    questions = Questions(prompts, options, prompts.language("en"), {"max_tokens": 9}, False, "")
+    return questions.call(Request("text", "소스", source_lang="ko"), 0)[0]
+
+
+def test_calls_are_asked_again_where_something_else_is_asked(write: Write) -> None:
+    """A new weight or scale asks for nothing, a new word or name of a language does."""
+    base = call_of(read_prompt_set(write(**BASE)))
+    assert base.prompts == read_prompt_set(write(**BASE)).asking
+    for name in ("scale", "direction", "weight", "cap", "labels", "name of a language"):
+        assert call_of(read_prompt_set(write(**BASE | COUNTING[name]))).key == base.key, name
+    for name in ("user template", "system message", "answer of an example"):
+        assert call_of(read_prompt_set(write(**BASE | ASKING[name]))).key != base.key, name
+    named = with_keys("[languages]\nen = 'Englisch'")
+    user = SWITCH + " in {{ target_lang }}"
+    keys = {
+        call_of(read_prompt_set(write(**BASE | {"user": user, "manifest": manifest}))).key
+        for manifest in (MANIFEST, named)
+    }
+    assert len(keys) == 2
 
 
 def test_a_set_travels_between_processes(write: Write) -> None:
@@ -530,5 +632,5 @@ def test_a_set_travels_between_processes(write: Write) -> None:
     ):
         prompts = read_prompt_set(write(user, manifest))
         copy = pickle.loads(pickle.dumps(prompts))
-        assert copy.digest == prompts.digest
+        assert (copy.asking, copy.digest) == (prompts.asking, prompts.digest)
         assert copy.steps[0].messages(ITEM) == prompts.steps[0].messages(ITEM)

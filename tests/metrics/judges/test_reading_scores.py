@@ -173,6 +173,28 @@ def test_the_range_is_that_of_the_form() -> None:
     assert not read_answer("5", penalty, JUDGED).understood
 
 
+@pytest.mark.parametrize("dash", "-−‐‑‒–—―﹣－")
+def test_a_dash_that_touches_a_digit_is_its_sign(dash: str) -> None:
+    penalty = Form("number", minimum=-25, maximum=0)
+    for frame in (
+        "{}5",
+        "Score {}5",
+        "Score: {}5",
+        "Score{}5",
+        "**Score:** {}5",
+        "Score:\n{}5",
+        "Score: {}5.0",
+    ):
+        answer = frame.format(dash)
+        assert read_answer(answer, penalty, JUDGED).number == -5, answer
+        verdict = read_answer(answer, NUMBER, JUDGED)
+        assert not verdict.understood, answer
+        assert "out of the range" in verdict.reason
+    for frame in ("{} 5", "Score: {} 5", "Score: 90{}95", 'Score {}"5"'):
+        assert not read_answer(frame.format(dash), NUMBER, JUDGED).understood, frame.format(dash)
+    assert read_answer(f"Score (0{dash}100): 85", NUMBER, JUDGED).number == 85
+
+
 def test_a_json_form_wants_an_object() -> None:
     form = Form("number", json=True)
     assert read_answer('{"score": 85}', form, JUDGED).number == 85
