@@ -78,7 +78,7 @@ def test_samples_parameters_and_prompts_are_asked_on_their_own(tmp_path: Path) -
         assert not any(reply.stored for _, reply in replies)
         # Who asks, and about what, shapes no answer.
         assert ask_one(options, tmp_path / "log", purpose="q", subject="s").stored
-        bound = server.calls[4].body["response_format"]
+        (bound,) = (call.body["response_format"] for call in server.calls if "response_format" in call.body)
     assert bound["json_schema"]["schema"] == {"type": "object"} and bound["json_schema"]["strict"] is True
 
 
