@@ -65,6 +65,7 @@ class Health:
             return InputError(
                 f"{self._unwell} calls to {self._options.endpoint} failed one after the other, "
                 f"the last because: {reason}",
-                hint="what was answered is kept; run again when the endpoint is well",
+                hint="what was answered is kept; run again when the endpoint is well"
+                + ("; if it does not bind answers to a schema: --structured off" if call.schema else ""),
             )
         return None

@@ -58,6 +58,9 @@ class CallLog(Database):
     """
 
     what: ClassVar[str] = "log of calls"
+    advice: ClassVar[str] = (
+        "what was paid for may still be in it: try sqlite3 FILE .recover before you move it away"
+    )
     table: ClassVar[str] = "journal"
     version: ClassVar[int] = 1
     readable: ClassVar[tuple[int, ...]] = (1,)
