@@ -7,10 +7,12 @@ from collections.abc import Callable
 from metrics.judges.forms import Form, Judged, Verdict
 from metrics.judges.reading.dress import split_lines, without_reasoning
 from metrics.judges.reading.echoes import Given
+from metrics.judges.reading.forged import MOST_SCORES
 from metrics.judges.reading.labels import labels_in, take_labels
 from metrics.judges.reading.lines import read_line
 from metrics.judges.reading.logical_lines import logical_lines
 from metrics.judges.reading.objects import begins_object, own_object
+from metrics.judges.reading.prose import refuse_reserved
 from metrics.judges.reading.reasons import (
     ECHO,
     EMPTY,
@@ -71,7 +73,10 @@ def _read(answer: str, form: Form, judged: Judged, given: Given) -> Verdict:
             other = _read_lines(split_lines(answer), answer, form, judged, given)
         except OverlookedError:
             raise NotUnderstoodError(TWO_ENDS) from None
-        except NotUnderstoodError:
+        except NotUnderstoodError as error:
+            # Read line by line it is in form, if not the judge's own.
+            if error.reason == ECHO:
+                raise NotUnderstoodError(TWO_ENDS) from None
             return verdict
         if other != verdict:
             raise NotUnderstoodError(TWO_ENDS)
@@ -111,8 +116,11 @@ def _read_object(answer: str, form: Form, judged: Judged, given: Given) -> tuple
         errors = errors_in(value, form, judged, given)
         refuse_overlooked(split_lines(before), split_lines(after), errors, form, judged)
     number = None if form.kind == "mqm" else score_in(value, form)
+    if form.kind != "mqm" and (number in given.keyed_scores or len(given.keyed_scores) > MOST_SCORES):
+        raise NotUnderstoodError(ECHO)
     if form.kind == "number":
-        _, labelled = take_labelled(split_lines(rest), form)
+        prose, labelled = take_labelled(split_lines(rest), form)
+        refuse_reserved(prose, form, given)
         if any(found.value != number for found in labelled):
             raise NotUnderstoodError("a score besides that of the JSON object")
     return Verdict(number, errors, labels), rest
@@ -141,7 +149,10 @@ def _readers(
         errors = read_sections(lines, form, judged, given, last, [score.line for score in scores])
         if not scores:
             raise NotUnderstoodError("errors without a score")
-        return Verdict(one_score(scores, given), errors, labels)
+        # A quote in an error may hold anything.
+        prose = [line for line in lines if not is_item(line)]
+        refuse_reserved(prose, form, given, strictly=False)
+        return Verdict(one_score(scores, given, form), errors, labels)
 
     return read, is_item
 

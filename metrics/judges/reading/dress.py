@@ -29,7 +29,6 @@ _FENCE = re.compile(
 _REASONING = r"(?:think|thinking|reasoning)>"
 _BEGIN = re.compile(rf"[\s\ufeff]*<{_REASONING}", re.I)
 _END = re.compile(rf"</{_REASONING}", re.I)
-_QUOTE = re.compile('["“”„«»「」『』]')
 
 
 def plain(text: str) -> str:
@@ -57,8 +56,8 @@ def without_reasoning(answer: str, texts: Sequence[str]) -> str:
     """What stands behind the reasoning of a model that shows it.
 
     ``texts`` are those that the answer is about. Where one of them holds an end of reasoning, the model may
-    have repeated it: then the reasoning must begin in the answer and end once, quotes in error lines apart.
-    Raises ``NotUnderstoodError`` where it is not finished, or ends more than once in such a case.
+    have repeated it: nothing tells such an end from that of its reasoning.
+    Raises ``NotUnderstoodError`` where it is not finished, and where it may have ended elsewhere.
     """
     begun = _BEGIN.match(answer) is not None
     if "</" not in answer:
@@ -69,9 +68,8 @@ def without_reasoning(answer: str, texts: Sequence[str]) -> str:
     if any(_END.search(text) for text in texts):
         if not begun:
             return answer
-        ends = [end for end in ends if not _in_quote(answer, end.start())]
-        if len(ends) > 1:
-            raise NotUnderstoodError("the reasoning ends several times, and a text holds such an end")
+        if ends:
+            raise NotUnderstoodError("the reasoning ends, and a text holds such an end as well")
     if not ends:
         if begun:
             raise NotUnderstoodError(UNFINISHED_REASONING)
@@ -80,9 +78,3 @@ def without_reasoning(answer: str, texts: Sequence[str]) -> str:
     if _BEGIN.match(own):
         raise NotUnderstoodError(UNFINISHED_REASONING)
     return own
-
-
-def _in_quote(answer: str, at: int) -> bool:
-    """Whether a quote is open on the line before ``at``."""
-    line = answer[answer.rfind("\n", 0, at) + 1 : at]
-    return len(_QUOTE.findall(line)) % 2 == 1

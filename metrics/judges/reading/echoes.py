@@ -7,11 +7,14 @@ import unicodedata
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
 
+from challenge_sets.records import Severity
 from metrics.judges.forms import Judged
 from metrics.judges.reading.dress import INVISIBLE
+from metrics.judges.reading.forged import holds_error, keyed_in, labelled_in, without_errors
 
 _WORD = re.compile(r"[^\W_]+")
 _LONGEST_CACHED = 200
+_NO_QUOTES = re.compile(r"[\s\"'`“”„‘’«»「」『』\\]+")
 _UNSEEN = dict.fromkeys(map(ord, INVISIBLE))
 _DRESS: dict[int, str | None] = (
     dict.fromkeys(map(ord, "*_~#>|"))
@@ -29,6 +32,10 @@ def _folded(text: str) -> str:
 
 def _key(folded: str, loosely: bool) -> str:
     return "".join(folded.split()).translate(_LOOSE if loosely else _DRESS)
+
+
+def _bare(folded: str) -> str:
+    return _NO_QUOTES.sub("", folded)
 
 
 def _without_front(key: str) -> str:
@@ -69,6 +76,7 @@ class Given:
         )
         self._keys: dict[tuple[int, bool], str] = {}
         self._held: dict[tuple[str, bool], bool] = {}
+        self._scores: dict[float, frozenset[float]] = {}
 
     @cached_property
     def several_lines(self) -> tuple[str, ...]:
@@ -82,6 +90,35 @@ class Given:
     @cached_property
     def _lines(self) -> tuple[str, ...]:
         return tuple(_joined(text.split("\n")) for text in self.texts)
+
+    def scores(self, whole: float) -> frozenset[float]:
+        """The numbers that the texts label as scores, or give out of ``whole``."""
+        if whole not in self._scores:
+            self._scores[whole] = labelled_in(self._plain, whole)
+        return self._scores[whole]
+
+    @cached_property
+    def keyed_scores(self) -> frozenset[float]:
+        """The numbers under keys of scores, in whatever looks like JSON."""
+        return keyed_in(self._plain)
+
+    @cached_property
+    def denied(self) -> frozenset[Severity]:
+        """The severities of which some text says that there is no such error."""
+        return frozenset().union(*map(without_errors, self._plain))
+
+    def hold_error(self, category: str, quote: str) -> bool:
+        """Whether a text names an error of this class with this quote, however it is punctuated."""
+        return any(holds_error(text, _folded(category), _folded(quote)) for text in self._plain)
+
+    @cached_property
+    def _squeezed(self) -> tuple[str, ...]:
+        return tuple(_bare(text) for text in self._plain if any(sign in text for sign in "{["))
+
+    def hold_inside(self, source: str) -> bool:
+        """Whether a text holds what is inside this JSON object, quotes and white space apart."""
+        inside = _bare(_folded(source))[1:-1]
+        return inside != "" and any(_stands(inside, text) for text in self._squeezed)
 
     def hold(self, said: str, *, loosely: bool = False) -> bool:
         """Whether a text holds ``said``, white space, emphasis and the shape of quotes and dashes apart.

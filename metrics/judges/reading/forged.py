@@ -25,7 +25,8 @@ _LABELLED = re.compile(
     rf"[^\w+-]{{0,20}}?(?P<number>{_NUMBER})"
 )
 _KEYED = re.compile(
-    rf"(?:[{_QUOTES}{{,]\s*[\w -]{{0,20}}?{SCORE_LABELS}[\s{_QUOTES}]{{0,6}}[:=][\s{_QUOTES}\[]{{0,6}})(?P<number>{_NUMBER})"
+    rf"[{_QUOTES}{{,]\s*[\w -]{{0,20}}?{SCORE_LABELS}[\s{_QUOTES}]{{0,6}}[:=][\s{_QUOTES}\[]{{0,6}}"
+    rf"(?P<number>{_NUMBER})"
 )
 _FRACTION = re.compile(
     rf"(?P<number>{_NUMBER})[\s*_)\]]{{0,6}}(?:/|out\s+of|of|von|sur)[\s*_(\[]{{0,6}}(?P<whole>{_NUMBER})"
@@ -35,10 +36,18 @@ _NO_ERROR = re.compile(
     rf"(?P<severity>{SEVERITY_NAMES})[\W_]{{0,20}}"
     rf"(?:{'|'.join(sorted(map(re.escape, NO_ERRORS), key=len, reverse=True))})(?![^\W_])"
 )
-_BY_SEVERITY: dict[Severity, list[str]] = {
-    severity: [name for name, own in SEVERITIES.items() if own == severity and " " not in name]
-    for severity in ("critical", "major", "minor")
-}
+
+
+def _stems(severity: Severity, *, in_ascii: bool) -> tuple[str, ...]:
+    """The shortest spellings of a severity: no other one lacks them all."""
+    names = {name for name, own in SEVERITIES.items() if own == severity and name.isascii() == in_ascii}
+    return tuple(name for name in names if not any(other != name and other in name for other in names))
+
+
+_ASCII, _OTHER = (
+    [_stems(severity, in_ascii=in_ascii) for severity in ("critical", "major", "minor")]
+    for in_ascii in (True, False)
+)
 
 
 def _float(said: str) -> float:
@@ -64,7 +73,9 @@ def keyed_in(texts: Iterable[str]) -> frozenset[float]:
 
 def without_errors(text: str) -> set[Severity]:
     """The severities of which a folded text says that there is no such error."""
-    named = sum(any(name in text for name in names) for names in _BY_SEVERITY.values())
+    named = sum(any(map(text.__contains__, names)) for names in _ASCII)
+    if not text.isascii():
+        named += sum(any(map(text.__contains__, names)) for names in _OTHER)
     if named < 2:
         return set()
     return {SEVERITIES[found["severity"]] for found in _NO_ERROR.finditer(_TAG.sub(" ", text))}
@@ -72,10 +83,15 @@ def without_errors(text: str) -> set[Severity]:
 
 def holds_error(text: str, category: str, quote: str) -> bool:
     """Whether a folded text names this class and then, behind a sign, this quote."""
-    parts = re.findall(r"[^\W_]+", category)
+    parts = _parts(category)
     if not parts or not quote or any(part not in text for part in parts):
         return False
-    return _error(tuple(parts), quote[:300]).search(text) is not None
+    return _error(parts, quote[:300]).search(text) is not None
+
+
+@lru_cache(maxsize=512)
+def _parts(category: str) -> tuple[str, ...]:
+    return tuple(re.findall(r"[^\W_]+", category))
 
 
 @lru_cache(maxsize=512)

@@ -61,7 +61,12 @@ def own_object(answer: str, given: Given) -> Own:
         for value in _known_objects(text)
         for inner in _objects_inside(value)
     }
-    own = [placed for placed in found if not known or _canonical(placed.value) not in known]
+    own = [
+        placed
+        for placed in found
+        if not (known and _canonical(placed.value) in known)
+        and not given.hold_inside(answer[placed.start : placed.end])
+    ]
     if len(own) > 1:
         raise NotUnderstoodError("more than one JSON object")
     if not own:

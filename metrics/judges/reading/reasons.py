@@ -12,6 +12,7 @@ NO_HEADING = "no heading of a severity"
 NUMBER_ONLY = "a number where errors were asked for"
 JSON_FOR_TEXT = "JSON where headings were asked for"
 TWO_ENDS = "a quote may end on its line or on a later one"
+OTHER_QUANTITY = "a number that may be another quantity than the score"
 NO_NUMBER = "no number that is the whole answer or stands behind a label"
 
 _REFUSAL = re.compile(

@@ -11,21 +11,27 @@ _JUDGE = (
     r"annotated|assist|help|provide|give|comply|determine|do (?:this|that))"
 )
 _CANNOT = (
-    r"(?:can ?not|can['’]t|could not|couldn['’]t|won['’]t|will not|unable to|not able to|(?:not|im)possible to)"
+    r"(?:can ?not|can['’]t|could not|couldn['’]t|won['’]t|will not|unable to|not able to|"
+    r"not possible to|impossible to)"
 )
 _REFUSES = re.compile(
     rf"\b{_CANNOT}\s+(?:\w+\s+){{0,2}}?{_JUDGE}\b|\b(?:i|we)\s+(?:must\s+|have to\s+)?(?:refuse|decline)\b|"
-    r"\b(?:i['’]m|i am)\s+(?:\w+\s+)?sorry\b|^\W*sorry\b|\bas an ai\b|\bno (?:score|rating) can be\b|"
+    r"\b(?:i['’]m|i am)\s+(?:\w+\s+)?sorry\b|^\W*sorry\b|\bas an ai\b|"
+    r"\bnot comfortable\b|\b(?:rating|scoring|evaluation|judg(?:e)?ment) is (?:not |im)possible\b|"
+    r"\bplease provide\b|\bno translation (?:was|is|has been|to|provided|given)\b|"
+    r"\bno (?:score|rating) can be\b|"
     r"\bnicht\s+(?:bewerten|beurteilen)\b|tut mir leid|抱歉|对不起|無法|无法|申し訳|できません|죄송|할 수 없",
 )
 _SUPPOSES = re.compile(
-    r"\b(?:if|would|were it|suppos\w+|assuming|hypothetical\w*|for example|for instance|e\.g\.|imagine|"
-    r"(?:expected|required|following|output) format|format (?:is|would|should)|template|"
+    r"\b(?:(?<!as )if(?! (?:you|needed|necessary|required|any)\b)|would(?! you\b)|were it|"
+    r"suppos\w+|assuming|hypothetical\w*|for example|for instance|e\.g\.|imagine|"
+    r"expected format|format (?:is|would|should)|"
     r"wenn|falls|wäre|würde|angenommen|zum beispiel)\b|如果|假如|例如|もし|例えば|만약|예를 들어"
 )
 _TAKES_BACK = re.compile(
-    r"\b(?:actually|on reflection|on second thought|rather|minus|instead|scratch that|i mean|correction|"
-    r"reconsider\w*|revis\w+|withdraw\w*|not (?:the|my) (?:final )?score|wait|but (?:it|this|that) is(?: not|n['’]t)|"
+    r"\b(?:actually|on reflection|on second thought|minus|scratch that|i mean|correction|"
+    r"reconsider\w*|revis\w+|withdraw\w*|not (?:the|my) (?:final )?score|wait|"
+    r"but (?:it|this|that) is(?: not|n['’]t)|"
     r"eigentlich|vielmehr|abzüglich|doch lieber)\b|(?:^|[;.,]\s*)no,"
 )
 _NUMBER_WORDS = re.compile(

@@ -9,13 +9,11 @@ from typing import NamedTuple
 from metrics.judges.forms import Form
 from metrics.judges.reading.dress import is_fence, plain, prefix_length
 from metrics.judges.reading.echoes import Given
+from metrics.judges.reading.forged import MOST_SCORES, SCORE_LABELS
+from metrics.judges.reading.prose import as_float, refuse_other_quantity, refuse_reserved
 from metrics.judges.reading.reasons import ECHO, NO_NUMBER, NotUnderstoodError
+from metrics.judges.reading.reservations import reserved_score
 
-_LABELS = (
-    r"(?:scores?|ratings?|quality|grade|evaluation|assessment|punktzahl|gesamtpunktzahl|bewertung|"
-    r"gesamtbewertung|wertung|qualität|punkte|分数|分數|得分|评分|評分|总分|總分|打分|评价|质量|"
-    r"スコア|点数|得点|評点|評価|品質|점수|총점|평점|평가|품질|스코어)"
-)
 _QUALIFIERS = (
     r"(?:(?:the|my|your|final|overall|total|translation|quality|numerical|numeric|assessment|evaluation|direct|"
     r"da|esa|mt|assigned|estimated|is|of|finale|endgültige|最终|最終|综合|総合|总体|翻译|翻訳|质量|品質|"
@@ -24,8 +22,8 @@ _QUALIFIERS = (
 _DASHES = "‐‑‒–—―﹣"
 _MINUS = dict.fromkeys(map(ord, _DASHES), "-")
 _NUMBER = (
-    rf"[\"'“”‘’(\[{{<]{{0,2}}(?P<number>[+{_DASHES}-]?"
-    r"\d{1,15}(?:[.,]\d{1,15})?)[\"'“”‘’)\]}>]{0,2}"
+    rf"(?P<open>[\"'“”‘’(\[{{<]{{0,2}})(?P<number>[+{_DASHES}-]?"
+    r"\d{1,15}(?:[.,]\d{1,15})?)(?P<close>[\"'“”‘’)\]}>]{0,2})"
     r"(?:\s{0,3}(?P<percent>%))?"
     r"(?:\s{0,3}(?:/|out\s+of|of|von|sur)\s{0,3}(?P<whole>\d{1,15}(?:[.,]\d{1,15})?)[\])]?)?"
     r"(?:\s{0,3}(?:points?|pts?|punkten?|punkte|分|点|点です|점|점입니다)(?![^\W\d_]))?"
@@ -33,7 +31,7 @@ _NUMBER = (
 _BOXED = r"\$?(?:\\boxed\{)?"
 _BARE = re.compile(rf"{_BOXED}{_NUMBER}\}}?\$?[\s.。!]*")
 _LABELLED = re.compile(
-    rf"[\"'“<(\[]?{_QUALIFIERS}{{0,5}}{_LABELS}[\"'”>)\]]?"
+    rf"[\"'“<(\[]?{_QUALIFIERS}{{0,5}}{SCORE_LABELS}[\"'”>)\]]?"
     r"(?P<scale>\s{0,3}\([^()]{0,60}\)|\s{0,3}（[^（）]{0,60}）)?"
     # A dash that touches a digit is the sign of the number.
     rf"\s{{0,3}}(?P<sign>:|=|[{_DASHES}](?![^\w\s]?\d)|→|(?:is|ist|est|是|为|為|は|은|는)(?![a-z]):?)?"
@@ -46,7 +44,9 @@ _VALUE = re.compile(
 _SIGNED = re.compile(rf"[-{_DASHES}]\d")
 _OTHER_SCALE = re.compile(r"\bout of\b|\bscale\b|\bmax|\bof\b.{0,20}\)|\bvon\b.{0,20}\)")
 # Emphasis at the edges of a word; inside one it may be a sign of multiplication.
-_EMPHASIS = re.compile(r"(?<!\w)[*_`~]+|[*_`~]+(?!\w)")
+# A tilde is none: one says "about", two strike the number out.
+_EMPHASIS = re.compile(r"(?<!\w)[*_`]+|[*_`]+(?!\w)")
+_ITEM = re.compile(r"\s*\d\.\s*")
 _HEADING = re.compile(r"\s*#{1,6}\s+|\s+")
 _LONGEST = 300
 
@@ -63,6 +63,8 @@ def bare_number(text: str, form: Form) -> Found | None:
     """The number that the text is, in a dress of formatting at most; ``None`` where it is none."""
     if len(text) > _LONGEST:
         return None
+    if _ITEM.fullmatch(text):
+        return Found(None, text, "a number that may begin a list")
     found = _BARE.fullmatch(_undressed(text, bullets=False))
     return None if found is None else _valued(found, text, form)
 
@@ -72,30 +74,52 @@ def labelled_number(line: str, form: Form) -> Found | None:
 
     A value with digits that is no number in form (``90-95``, ``8/10``) is found with its problem.
     """
-    value = _behind_label(line) if len(line) <= _LONGEST else None
-    if value is None or not any(map(str.isdigit, value)):
+    label = _behind_label(line) if len(line) <= _LONGEST else None
+    if label is None or not any(map(str.isdigit, label.value)):
         return None
-    found = _VALUE.fullmatch(value)
+    if problem := _scale_problem(label.scale, form):
+        return Found(None, line, problem)
+    found = _VALUE.fullmatch(label.value)
     if found is None or _OTHER_SCALE.search(found["remark"]):
-        return Found(None, line, f"{value[:40]!r} is not one number")
+        return Found(None, line, f"{label.value[:40]!r} is not one number")
+    if problem := reserved_score(found["remark"]):
+        return Found(None, line, f"{label.value[:40]!r}: {problem}")
     return _valued(found, line, form)
+
+
+def _scale_problem(scale: str, form: Form) -> str:
+    """What is wrong with the scale that a label names in brackets; empty for none and for the form's."""
+    said = [as_float(number) for number in re.findall(r"\d+(?:[.,]\d+)?", scale)]
+    # "(0-100)", "(out of 100)": what is asked for ends with its maximum.
+    right = not said or (said[-1] == form.maximum and all(each == form.minimum for each in said[:-1]))
+    if right and not reserved_score(scale):
+        return ""
+    return f"the scale {scale.strip()[:40]}, where {form.minimum:g} to {form.maximum:g} was asked for"
 
 
 def is_label_alone(line: str) -> bool:
     """Whether the line is a label whose number must be on the next one."""
-    return len(line) <= _LONGEST and _behind_label(line) == ""
+    label = _behind_label(line) if len(line) <= _LONGEST else None
+    return label is not None and label.value == ""
+
+
+class _Label(NamedTuple):
+    """What stands behind a label, and the scale in brackets between the two."""
+
+    value: str
+    scale: str
 
 
 @lru_cache(maxsize=4096)
-def _behind_label(line: str) -> str | None:
+def _behind_label(line: str) -> _Label | None:
     found = _LABELLED.fullmatch(_undressed(line, bullets=True))
     if found is None:
         return None
     value = found["value"]
     if found["sign"] is None and not (found["scale"] or value[:1].isdigit() or _SIGNED.match(value)):
         # "Quality is good" has no sign that a value follows, "<score>85" and "Score" alone have none either.
-        return value if value == "" else None
-    return value.strip()
+        return _Label("", found["scale"] or "") if value == "" else None
+    return _Label(value.strip(), found["scale"] or "")
 
 
 def _undressed(text: str, *, bullets: bool) -> str:
@@ -113,9 +137,11 @@ def _undressed(text: str, *, bullets: bool) -> str:
 
 def _valued(found: re.Match[str], line: str, form: Form) -> Found:
     said = found["number"]
-    fraction = re.split("[.,]", said)[1:]
-    if "," in said and len(fraction[0]) == 3:
+    whole, *fraction = re.split("[.,]", said)
+    if fraction and len(fraction[0]) == 3 and whole.strip("+0"):
         return Found(None, line, f"{said} may be a fraction or thousands")
+    if "<" in found["open"] and (">" not in found["close"] or found["percent"]):
+        return Found(None, line, f"{said} is a bound")
     value = _float(said)
     if found["whole"] is not None and _float(found["whole"]) != form.maximum:
         return Found(None, line, f"out of {found['whole']}, where {form.maximum:g} was asked for")
@@ -125,7 +151,7 @@ def _valued(found: re.Match[str], line: str, form: Form) -> Found:
 
 
 def _float(said: str) -> float:
-    return float(said.replace(",", ".").translate(_MINUS))
+    return as_float(said.translate(_MINUS))
 
 
 def out_of_range(value: float, form: Form) -> str:
@@ -147,7 +173,7 @@ def take_labelled(lines: list[str], form: Form) -> tuple[list[str], list[Found]]
         number = labelled_number(line, form)
         if number is None and waiting:
             bare = bare_number(line, form)
-            number = None if bare is None else bare._replace(line=f"{waiting[0]} {line}")
+            number = None if bare is None else _below(waiting[0], bare, form)
             if number is None:
                 rest += waiting
             waiting = []
@@ -160,8 +186,18 @@ def take_labelled(lines: list[str], form: Form) -> tuple[list[str], list[Found]]
     return rest + waiting, found
 
 
-def one_score(found: list[Found], given: Given) -> float:
-    """The value that all labelled numbers agree on; one that stands in a given text is not believed."""
+def _below(label: str, bare: Found, form: Form) -> Found:
+    """A number on the line below its label."""
+    known = _behind_label(label)
+    problem = bare.problem or (_scale_problem(known.scale, form) if known is not None else "")
+    return Found(bare.value, f"{label} {bare.line}", problem)
+
+
+def one_score(found: list[Found], given: Given, form: Form) -> float:
+    """The value that all labelled numbers agree on; one that a given text labels as well is not believed.
+
+    Beside a text that labels several numbers none is: it would leave the judge only those that it wants.
+    """
     values: set[float] = set()
     for number in found:
         if number.problem or number.value is None:
@@ -169,7 +205,8 @@ def one_score(found: list[Found], given: Given) -> float:
         values.add(number.value)
     if len(values) > 1:
         raise NotUnderstoodError(f"different scores: {', '.join(f'{value:g}' for value in sorted(values))}")
-    if any(given.hold(number.line) for number in found):
+    forged = given.scores(form.maximum)
+    if values & forged or len(forged) > MOST_SCORES or any(given.hold(number.line) for number in found):
         raise NotUnderstoodError(ECHO)
     return values.pop()
 
@@ -182,7 +219,8 @@ def read_number(lines: list[str], form: Form, given: Given) -> float:
     said = [line for line in lines if line.strip() and not is_fence(line)]
     rest, labelled = take_labelled(said, form)
     if labelled:
-        value = one_score(labelled, given)
+        value = one_score(labelled, given, form)
+        refuse_reserved(rest, form, given)
         others = [bare for line in rest if (bare := bare_number(line, form)) is not None]
         if any(bare.value != value for bare in others):
             raise NotUnderstoodError("a number besides the score")
@@ -198,8 +236,10 @@ def read_number(lines: list[str], form: Form, given: Given) -> float:
         raise NotUnderstoodError(bare.problem)
     if at not in (0, len(rest) - 1):
         raise NotUnderstoodError("a number amid the text, without a label")
-    if _repeated(rest, at, given):
+    if _repeated(rest, at, given, form):
         raise NotUnderstoodError(ECHO)
+    refuse_reserved(rest[:at] + rest[at + 1 :], form, given)
+    refuse_other_quantity(rest[:at], rest[at + 1 :])
     return bare.value
 
 
@@ -208,7 +248,7 @@ def _without_number(lines: list[str]) -> str:
     return NO_NUMBER if digits < 2 else "more than one number, and no label"
 
 
-def _repeated(lines: list[str], at: int, given: Given) -> bool:
+def _repeated(lines: list[str], at: int, given: Given, form: Form) -> bool:
     """Whether the number and a line beside it stand like that in a given text.
 
     A number alone on its line may well be equal to one that is given; with a denominator it is none of
@@ -217,4 +257,8 @@ def _repeated(lines: list[str], at: int, given: Given) -> bool:
     if given.hold_beside(lines, at):
         return True
     alone = plain(lines[at]).strip(" \t*_`#.。")
-    return not alone.replace(".", "", 1).replace(",", "", 1).isdigit() and given.hold_lines([lines[at]])
+    if alone.replace(".", "", 1).replace(",", "", 1).isdigit():
+        return False
+    found = bare_number(lines[at], form)
+    with_whole = found is not None and found.value in given.scores(form.maximum)
+    return with_whole or given.hold_lines([lines[at]])

@@ -9,13 +9,21 @@ from typing import NamedTuple
 from challenge_sets import MarkedError
 from challenge_sets.records import Severity
 from metrics.judges.forms import Form, Judged
+from metrics.judges.reading.denials import no_quote
 from metrics.judges.reading.dress import plain
 from metrics.judges.reading.echoes import Given
 from metrics.judges.reading.lines import Line, read_line
 from metrics.judges.reading.locating import Marker
 from metrics.judges.reading.overlooked import Counted, Heard, announces, overlooked
 from metrics.judges.reading.quotes import read_quote
-from metrics.judges.reading.reasons import ECHO, NO_HEADING, NotUnderstoodError, OverlookedError
+from metrics.judges.reading.reasons import (
+    ECHO,
+    NO_HEADING,
+    REFUSAL,
+    NotUnderstoodError,
+    OverlookedError,
+)
+from metrics.judges.reading.reservations import refuses, reserved
 from metrics.judges.reading.vocabulary import SEVERITIES, classes_of
 from metrics.judges.reading.wording import further_error
 
@@ -142,6 +150,8 @@ class _Sections:
         quote, after = None, ""
         if read.quoted is not None:
             quote, after = self._quote(read.quoted, severity)
+            if problem := no_quote(read.category, quote, after, self.marker):
+                raise OverlookedError(problem)
         self.section(severity).errors += 1
         said = line[: len(line) - len(after)] if after and line.endswith(after) else line
         self.errors.append(_Error(line, said, severity, read.category, quote))
@@ -191,6 +201,8 @@ def read_sections(
         raise NotUnderstoodError("the last line is an error whose quote does not end: the answer may be cut")
     _check(sections, form)
     _refuse_echo(sections, given)
+    for prose in sections.heard:
+        _refuse_reserved(prose.line, not sections.errors)
     heard = [*sections.heard, *(Heard(line, form.severities[0], remark=True) for line in scores)]
     if heard:
         _refuse_overlooked(heard, list(map(_counted, sections.errors)), form, marker)
@@ -216,14 +228,31 @@ def _check(sections: _Sections, form: Form) -> None:
 def _refuse_echo(sections: _Sections, given: Given) -> None:
     """What decides the verdict must be the judge's own: its errors, or that there are none."""
     for error in sections.errors:
-        repeated = given.hold_lines([error.said]) if error.quote is None else given.hold(error.said)
+        if error.quote is None:
+            repeated = given.hold_lines([error.said])
+        else:
+            repeated = given.hold(error.said) or given.hold_error(error.category, error.quote)
         if repeated:
             raise NotUnderstoodError(ECHO)
     if not sections.errors:
         # One heading with its no-error may stand in a text by chance, such as the messages of a program.
-        held = sum(section.stands_in(given) for section in sections.by_severity.values())
+        held = sum(
+            severity in given.denied or section.stands_in(given)
+            for severity, section in sections.by_severity.items()
+        )
         if held >= min(2, len(sections.by_severity)):
             raise NotUnderstoodError(ECHO)
+
+
+def _refuse_reserved(line: str, clean: bool) -> None:
+    """Raises ``NotUnderstoodError`` where prose says that the annotation beside it is not meant.
+
+    Explanations of errors suppose and correct things; where there is none, nothing else may be said to be so.
+    """
+    if refuses(line):
+        raise OverlookedError(REFUSAL)
+    if clean and (problem := reserved(line)):
+        raise OverlookedError(f"{line.strip()[:60]!r} beside no-error: {problem}")
 
 
 def refuse_overlooked(
@@ -239,6 +268,8 @@ def refuse_overlooked(
             read = read_line(line, form.classes)
             own = read.content or read
             listed += own.kind == "error"
+            if own.kind == "prose":
+                _refuse_reserved(line, not errors)
             if own.kind in ("prose", "unclear"):
                 heard.append(
                     Heard(line, section, gap=True, beside=read.content is not None, problem=own.problem)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -13,13 +14,18 @@ from metrics.judges.reading.beside import Placed, named_severity, refuse_contrad
 from metrics.judges.reading.echoes import Given
 from metrics.judges.reading.labels import squeezed
 from metrics.judges.reading.locating import Marker
-from metrics.judges.reading.reasons import NotUnderstoodError
+from metrics.judges.reading.reasons import REFUSAL, NotUnderstoodError
+from metrics.judges.reading.reservations import refuses
 from metrics.judges.reading.scores import bare_number, out_of_range
 from metrics.judges.reading.vocabulary import classes_of
 
 _CLASS_KEYS = ("class", "category", "type")
 _SPAN_KEYS = ("span", "target_span_text", "target_span", "text", "quote")
 _SOURCE_KEYS = ("source_span_text", "source_span")
+_FAILURES = frozenset({"refusal", "refused", "refuse", "error", "failure", "failed"})
+_SCALE_KEYS = frozenset(
+    map(squeezed, ("scale", "range", "max", "min", "maximum", "minimum", "out_of", "max_score", "min_score"))
+)
 _SCORE_KEYS = frozenset(
     squeezed(key)
     for key in (
@@ -43,6 +49,7 @@ def errors_in(value: Mapping[str, Any], form: Form, judged: Judged, given: Given
     names = [key for key in value if squeezed(key) == "errors"]
     if len(names) > 1:
         raise NotUnderstoodError("a JSON object names its errors twice")
+    refuse_refusal(value)
     read = names[0] if names else None
     found = list(_listed(value, read, form))
     refuse_contradiction(value, read, found, given, form.labels)
@@ -139,7 +146,31 @@ def score_in(value: Mapping[str, Any], form: Form) -> float:
     numbers = {_number(each, form) for each in said}
     if len(numbers) > 1:
         raise NotUnderstoodError("different scores in the JSON object")
-    return numbers.pop()
+    number = numbers.pop()
+    _refuse_beside(value, form)
+    return number
+
+
+def _refuse_beside(value: Mapping[str, Any], form: Form) -> None:
+    """Raises ``NotUnderstoodError`` where another key says that the score is none, or on another scale."""
+    refuse_refusal(value)
+    for key, said in value.items():
+        if squeezed(key) not in _SCALE_KEYS:
+            continue
+        numbers = re.findall(r"\d+(?:[.,]\d+)?", str(said))
+        ends = [float(each.replace(",", ".")) for each in numbers]
+        wanted = form.minimum if squeezed(key).startswith("min") else form.maximum
+        if ends and (ends[-1] != wanted or any(each != form.minimum for each in ends[:-1])):
+            raise NotUnderstoodError(f"a score on another scale: {key!r} is {str(said)[:40]}")
+
+
+def refuse_refusal(value: Mapping[str, Any]) -> None:
+    """Raises ``NotUnderstoodError`` where a key or its text says that the object is no judgement."""
+    for key, said in value.items():
+        # "errors" is a list; one "error" in words is no judgement.
+        failed = squeezed(key) in _FAILURES and said not in (None, False, "", 0, [], {})
+        if failed or (isinstance(said, str) and refuses(said)):
+            raise NotUnderstoodError(REFUSAL)
 
 
 def _number(said: Any, form: Form) -> float:

@@ -6,6 +6,7 @@ import re
 from typing import NamedTuple
 
 from challenge_sets.records import Severity
+from metrics.judges.reading.denials import denies
 from metrics.judges.reading.dress import MARKS
 from metrics.judges.reading.quotes import CLOSING, OPENING
 from metrics.judges.reading.vocabulary import (
@@ -133,7 +134,7 @@ def _without_quote(text: str, classes: Classes) -> Named | None:
         category = classes.full(name)
         if category is not None and ("/" in category or "-" in category):
             rest = " ".join(text[found.end() :].strip(MARKS + ".()").split()).casefold()
-            if rest in NO_ERRORS or not rest:
+            if rest in NO_ERRORS or not rest or denies(rest):
                 return Named("", problem=f"{category} without saying whether it is an error")
             if further_error(rest, classes):
                 return Named("", problem="two errors on one line")

@@ -362,3 +362,54 @@ def test_the_collected_replies(cases: Path) -> None:
         if "context_behavior" in right:
             assert verdict.labels["contextBehavior"] == right["context_behavior"]
     assert seen == 13
+
+
+DENIED = (
+    "accuracy/mistranslation - not present",
+    "accuracy/mistranslation - no error found here.",
+    "accuracy/omission - nothing omitted",
+    "accuracy/mistranslation: No issues found, the meaning is preserved",
+    'accuracy/mistranslation - ""',
+    'accuracy/mistranslation - "none"',
+    'accuracy/omission - "N/A"',
+    'accuracy/mistranslation - "" (none)',
+    'accuracy/omission - "" (none)',
+    '<class> - "<span>"',
+    'error/type - "span"',
+    'accuracy/mistranslation - "[span]"',
+    'accuracy/mistranslation - "..."',
+    'no-error or accuracy/mistranslation - "..."',
+)
+
+
+@pytest.mark.parametrize("line", DENIED)
+def test_a_line_that_denies_its_error_or_fills_in_nothing_is_none(line: str) -> None:
+    for answer in (f"Critical:\nno-error\nMajor:\n{line}\nMinor:\nno-error", f"Major: {line}"):
+        assert not read_answer(answer, MQM, JUDGED).understood
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "accuracy/mistranslation - not translated at all",
+        "accuracy/omission - no translation of the adverb: it is missing",
+        'accuracy/mistranslation - "as such" (nothing of the kind)',
+        'fluency/punctuation - "."',
+    ],
+)
+def test_a_line_that_denies_something_else_is_an_error(line: str) -> None:
+    assert len(marked(read_answer(f"Major:\n{line}", MQM, JUDGED))) == 1
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        f"I cannot evaluate this. The expected format is:\n{NONE}",
+        f"If the translation were perfect I would say:\n{NONE}\nBut it is not.",
+        f"If the translation were perfect:\n{NONE}",
+        f"{NONE}\nBut it is not.",
+        f"I cannot judge this. For example:\nMajor:\n{LINE}",
+    ],
+)
+def test_a_form_that_is_only_shown_is_no_judgement(answer: str) -> None:
+    assert not read_answer(answer, MQM, JUDGED).understood

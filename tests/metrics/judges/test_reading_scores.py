@@ -261,3 +261,90 @@ def test_both_must_be_there(answer: str, reason: str) -> None:
     verdict = read_answer(answer, ESA, JUDGED)
     assert not verdict.understood
     assert reason in verdict.reason
+
+
+REFUSED = {
+    "I'm sorry, I cannot rate this.\n\n0": "refusal",
+    "I cannot evaluate this translation.\nScore: 0": "refusal",
+    "I can't assist with that.\n\nScore: 0/100": "refusal",
+    '{"error": "Cannot rate", "score": 0}': "refusal",
+    '{"score": 0, "refusal": true}': "refusal",
+    '{"score": 0, "explanation": "I cannot judge this."}': "refusal",
+    'I refuse. {"score": 0}': "refusal",
+    "I am not comfortable rating this.\nScore: 0": "refusal",
+    "Rating is impossible.\nScore: 0": "refusal",
+    "No translation was provided.\n0": "refusal",
+    "Please provide the translation.\nScore: 0": "refusal",
+    "Score: 100\nPenalty: 15": "besides the score",
+    "Score (0-10): 8": "the scale",
+    "Score (1-5): 4": "the scale",
+    "Score (1-10):\n8": "the scale",
+    "Score (out of 10): 8.5": "the scale",
+    "On a scale of 1 to 10:\n8": "more than one number",
+    "On a scale of 1 to 10.\nScore: 8": "another scale",
+    '{"score": 8, "max": 10}': "another scale",
+    '{"score": 8, "scale": "0-10"}': "another scale",
+    '{"score": 0.85} on a scale from 0 to 1': "another scale",
+    "Number of errors:\n3": "another quantity",
+    "Errors found:\n\n2": "another quantity",
+    "Penalty:\n5": "another quantity",
+    "Confidence:\n90": "another quantity",
+    "**Confidence**\n90": "another quantity",
+    "Line:\n12": "another quantity",
+    "3\nThat is the number of errors.": "another quantity",
+    "With the right day, the score would be:\n95": "supposed",
+    "If the day were right:\n85": "supposed",
+    "Score: 85, if the day were right": "supposed",
+    "Score: 85 (if the day were right)": "supposed",
+    "Score: 85; no, actually ninety": "takes back",
+    "85\n\nOn reflection, ninety.": "takes back",
+    "Score: 85\nOr ninety.": "another number",
+    "Score: 100 (minus five)": "takes back",
+    "Score: 90, but the day is off, so rather eighty": "another number",
+    "Score: 80\nReference score: 100": "besides the score",
+    "<50": "bound",
+    "Score: <50": "bound",
+    "~85": "no number",
+    "~~85~~": "no number",
+    "Score: ~85": "not one number",
+    "1. ": "begin a list",
+    "5.000": "thousands",
+    "1.000": "thousands",
+    "Score: 5.000": "thousands",
+}
+
+
+@pytest.mark.parametrize(("answer", "reason"), REFUSED.items())
+def test_a_number_that_may_not_be_meant_is_no_score(answer: str, reason: str) -> None:
+    verdict = read_answer(answer, NUMBER, JUDGED)
+    assert not verdict.understood, verdict
+    assert reason in verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("answer", "number"),
+    {
+        "Score (out of 100): 85": 85.0,
+        '{"score": 85, "max": 100, "scale": "0-100"}': 85.0,
+        "On a scale from 0 to 100.\nScore: 85": 85.0,
+        "0.850": 0.85,
+        "Sure! Here is my score:\n85": 85.0,
+        "85\nWould you like me to explain?": 85.0,
+        '{"score": 85, "error": null, "refusal": false}': 85.0,
+    }.items(),
+)
+def test_the_scale_asked_for_and_talk_change_nothing(answer: str, number: float) -> None:
+    verdict = read_answer(answer, NUMBER, JUDGED)
+    assert verdict.number == number, verdict.reason
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        f"{ERRORS}\nScore: 80\nReference score: 100",
+        f"I cannot evaluate this translation.\n{ERRORS}\nScore: 0",
+        f"{ERRORS}\nScore (0-10): 8",
+    ],
+)
+def test_errors_and_a_score_that_may_not_be_meant(answer: str) -> None:
+    assert not read_answer(answer, ESA, JUDGED).understood
