@@ -262,7 +262,7 @@ class Client:
     async def _attempt(self, call: Call) -> Outcome:
         import openai
 
-        body = b""
+        body = bytearray()
         try:
             # The whole body as an extra one: a parameter is walked through field by field, which takes the
             # client longer than everything else it does.
@@ -275,7 +275,8 @@ class Client:
                     if len(body) > _LARGEST:
                         return Outcome(reply=Reply("failed", reason=_TOO_LARGE), answered=True, unwell=True)
         except openai.APIStatusError as error:
-            status, sent, body = error.response.status_code, error.response.headers, error.response.content
+            status, sent = error.response.status_code, error.response.headers
+            body = bytearray(error.response.content)
         except openai.APIConnectionError as error:
             if isinstance(error, openai.APITimeoutError):
                 return self._late()
@@ -310,5 +311,7 @@ def _connect(options: LlmOptions, key: str) -> Any:
         import openai
     except ImportError:
         raise MissingExtraError("asking a large language model", "judge") from None
-    # Every retry is ours: the client's own would hide what an attempt cost and why it failed.
-    return openai.AsyncOpenAI(api_key=key, base_url=options.endpoint, max_retries=0)
+    # Every retry is ours: the client's own would hide what an attempt cost and why it failed. Texts go to the
+    # address that the user gave, and not to where that sends them on.
+    http = openai.DefaultAsyncHttpxClient(follow_redirects=False)
+    return openai.AsyncOpenAI(api_key=key, base_url=options.endpoint, max_retries=0, http_client=http)

@@ -195,6 +195,11 @@ def _too_long(error: _Error) -> bool:
 def _stopping(status: int, error: _Error, options: LlmOptions) -> InputError | None:
     """The error that ends the run, where every further call would meet it, too."""
     where = options.endpoint
+    if 300 <= status < 400:
+        return InputError(
+            f"{where} sends calls on to another address ({status})",
+            hint="if you trust that address, give it as the base URL",
+        )
     if status == 401:
         return InputError(
             f"{where} refuses the key (401): {error.message}",

@@ -141,3 +141,14 @@ def test_an_endpoint_that_goes_beyond_its_budget_is_trusted_less(tmp_path: Path)
         calls = server.counts.calls
     assert sum(reply.status == "ok" for _, reply in replies) == calls
     assert calls * (2 * 1_000 + 10 * 10_000) / 1e6 <= 0.5 and calls >= 3
+
+
+@pytest.mark.parametrize("status", [302, 307, 308])
+def test_texts_are_not_sent_on_to_another_address(status: int, tmp_path: Path) -> None:
+    with ScriptedServer(always(ok("85"))) as other:
+        location = (("location", f"{other.base_url}/chat/completions"),)
+        away = Action("away", lambda call: b"", status=status, headers=location)
+        with ScriptedServer(always(away)) as server:
+            with pytest.raises(InputError, match=rf"sends calls on to another address \({status}\)"):
+                ask_one(options_for(server.base_url), tmp_path / "log")
+            assert (server.counts.calls, other.counts.calls) == (1, 0)
