@@ -88,7 +88,7 @@ def judge(answers: Literal["mqm", "number", "esa"] = "mqm", last_line: str = "")
 
 def _annotation(message: str, drawn: random.Random) -> str:
     fenced = re.findall(r"```(.*?)```", message, re.DOTALL)
-    words = [word for word in (fenced[-1] if fenced else message).split() if '"' not in word] or ["text"]
+    words = [word for word in (fenced[-1] if fenced else message).split() if '"' not in word] or ["leer"]
     lines = []
     for heading in _HEADINGS:
         count = drawn.choice((0, 0, 0, 1, 2) if heading == "Minor" else (0, 0, 0, 1))
