@@ -64,7 +64,7 @@ def kind_of(outcome: Outcome) -> str:
         (500, {"message": "oops"}, "again"),
         (599, {"message": "oops"}, "again"),
         (418, {"message": "teapot"}, "failed"),
-        (302, {"message": "elsewhere"}, "failed"),
+        (302, {"message": "elsewhere"}, "stop"),
         (200, {"message": "oops", "code": 502}, "again"),
         (200, {"message": "oops", "code": "502"}, "again"),
         (200, {"message": "oops", "code": "anything"}, "again"),
