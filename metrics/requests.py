@@ -90,7 +90,7 @@ class Answer:
     reason: str = ""
     errors: tuple[MarkedError, ...] | None = None
     unknown: int = 0
-    labels: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @property
     def detailed(self) -> bool:
